@@ -19,7 +19,6 @@ from mmengine.config import Config
 from opencompass.registry import PARTITIONERS, RUNNERS
 
 import opencompass_gpassk.commands.run
-import opencompass_gpassk.runs.progress
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.run.job import job_text
 
@@ -480,7 +479,7 @@ def test_a_job_is_interrupted_and_resumed(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """All its processes end, the number of workers stays, and no response is drawn twice."""
-    watch = opencompass_gpassk.runs.progress.watch
+    watch = opencompass_gpassk.commands.run.watch
     job = ['run', '--model', server.url, '--data', 'sums.jsonl', '-n', '6', '-k', '2', '--resume']
     server.respond = lambda body: adds(body) if body['max_tokens'] == 2 or before(9) else None
     server.latency = 60.0  # of all others
@@ -495,7 +494,7 @@ def test_a_job_is_interrupted_and_resumed(
         assert 'still running' in capsys.readouterr().err
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(opencompass_gpassk.runs.progress, 'watch', interrupted)
+    monkeypatch.setattr(opencompass_gpassk.commands.run, 'watch', interrupted)
     assert main(job[:-1]) == 130
     assert '--resume' in capsys.readouterr().err
     assert main([*job, '--workers', '2']) == 1
@@ -505,7 +504,7 @@ def test_a_job_is_interrupted_and_resumed(
     before_it = saved.read_text().count('"prediction"')
     server.respond = adds
     server.bodies.clear()
-    monkeypatch.setattr(opencompass_gpassk.runs.progress, 'watch', watch)
+    monkeypatch.setattr(opencompass_gpassk.commands.run, 'watch', watch)
     assert main(job) == 0
     (path,) = (run / 'predictions/judge').glob('*.json')
     assert len(json.loads(path.read_text())) == 24

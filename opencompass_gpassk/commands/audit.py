@@ -7,15 +7,46 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+from opencompass_gpassk.compare.paired_results import read_side
 from opencompass_gpassk.formats.display import short_line
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.judging.audit import AuditTrial, Labelled, Sample
-    from opencompass_gpassk.results.figure_values import FigureValues
-    from opencompass_gpassk.results.stored_results import Found
+from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
+from opencompass_gpassk.formats.stored_files import read_object, written_whole
+from opencompass_gpassk.judging.audit import (
+    AuditTrial,
+    Comparison,
+    Labelled,
+    Sample,
+    draw_sample,
+    is_asked,
+    judge_audit,
+    labels_on_recorded,
+    opinions,
+    read_run,
+)
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.metrics.intervals import normal_quantile
+from opencompass_gpassk.report.tables.audit import (
+    PlanRow,
+    audit_tables,
+    blind_rows,
+    disagreement_rows,
+    error_rates,
+    figures_json,
+    markdown_audit,
+    plan_table,
+)
+from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
+from opencompass_gpassk.report.tables.table import to_text
+from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.join_results import has_verdicts
+from opencompass_gpassk.results.judge_error import judge_error, most_sensitive, planned_ranges
+from opencompass_gpassk.results.stored_results import Found, find_results
+from opencompass_gpassk.runs.config import trials_files
+from opencompass_gpassk.trials import Verdict
 
 __all__ = ['add_parser', 'run']
 
@@ -43,11 +74,9 @@ same judge that use the same verdict store.
 LABELS = (50, 100, 200, 400, 800, 1600)  # of --plan
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'audit', 'measure how well two sources of verdicts agree', DESCRIPTION, run
-    )
+    parser = add_command(subparsers, 'audit', told, DESCRIPTION, run)
     parser.add_argument(
         'run_folder',
         metavar='RUN',
@@ -93,8 +122,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw a sample, then write it, or compare the sources and print the tables."""
-    from opencompass_gpassk.judging.audit import draw_sample, read_run
-    from opencompass_gpassk.metrics.intervals import normal_quantile
 
     if args.plan:
         return _plan(args)
@@ -125,8 +152,6 @@ def _names(args: argparse.Namespace) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
-    from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.report.tables.audit import blind_rows
 
     rows = blind_rows(samples, args.seed)
     write_lines(map(row_line, rows), args.draw)
@@ -142,21 +167,6 @@ def _compare(
     every: list[AuditTrial],
     samples: list[Sample],
 ) -> int:
-    from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.judging.audit import (
-        Comparison,
-        is_asked,
-        labels_on_recorded,
-        opinions,
-    )
-    from opencompass_gpassk.report.tables.audit import (
-        audit_tables,
-        disagreement_rows,
-        error_rates,
-        figures_json,
-        markdown_audit,
-    )
-    from opencompass_gpassk.report.tables.table import to_text
 
     drawn = [one for sample in samples for one in sample.trials]
     # A judge comes last, so that errors of the other source appear before anything is paid.
@@ -188,13 +198,6 @@ def _compare(
 
 def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None:
     """Store what labels say of each judge, add it to the results of the run, and print that."""
-    from opencompass_gpassk.formats.stored_files import read_object, written_whole
-    from opencompass_gpassk.judging.audit import judge_audit
-    from opencompass_gpassk.judging.store import VerdictStore
-    from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
-    from opencompass_gpassk.report.tables.table import to_text
-    from opencompass_gpassk.results.judge_error import judge_error
-    from opencompass_gpassk.trials import Verdict
 
     audits = {
         judge: judge_audit([row for row in labels if row[0].judge == judge])
@@ -242,9 +245,6 @@ def _has_labels(audit: Mapping[str, Any]) -> bool:
 
 def _plan(args: argparse.Namespace) -> int:
     """Print how many labels are enough for each result."""
-    from opencompass_gpassk.report.tables.audit import PlanRow, plan_table
-    from opencompass_gpassk.report.tables.table import to_text
-    from opencompass_gpassk.results.judge_error import most_sensitive, planned_ranges
 
     rows: list[PlanRow] = []
     for found, values in _results(args):
@@ -264,11 +264,6 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _results(args: argparse.Namespace) -> Iterator[tuple[Found, FigureValues]]:
     """Yield each judged result of the run, with its recorded values."""
-    from opencompass_gpassk.compare.paired_results import read_side
-    from opencompass_gpassk.results.figure_values import FigureValues
-    from opencompass_gpassk.results.join_results import has_verdicts
-    from opencompass_gpassk.results.stored_results import find_results
-    from opencompass_gpassk.runs.config import trials_files
 
     folder, files = trials_files(args.run_folder)
     named = {
@@ -297,9 +292,6 @@ def _intervals(result: Mapping[str, Any]) -> dict[str, Sequence[float]]:
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
     """Return the path of the store."""
-    from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
-    from opencompass_gpassk.judging.audit import is_asked
-    from opencompass_gpassk.judging.store import VerdictStore
 
     if args.store:
         path = find_store(args.store)
@@ -315,7 +307,6 @@ def _beside(path: Path | None, ending: str) -> Any:
 
 def _spare_labels(path: Path) -> None:
     """Refuse to overwrite a file that may contain a person's labels."""
-    from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
 
     if not path.exists():
         return

@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.answers.pool import Pair
-
+from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.pool import Pair, check_in_order
 from opencompass_gpassk.commands import add_command
+from opencompass_gpassk.formats.display import with_progress
+from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
+from opencompass_gpassk.judging.rules import without_answer
+from opencompass_gpassk.trials import OPEN
 
 __all__ = ['add_parser', 'run']
 
@@ -34,11 +35,9 @@ false), false_negatives (verdict different, label true) and unknown.
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'check', 'compare predictions with gold answers by rule', DESCRIPTION, run
-    )
+    parser = add_command(subparsers, 'check', told, DESCRIPTION, run)
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument(
         '--match',
@@ -60,11 +59,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a verdict for each row as soon as it is known."""
-    from opencompass_gpassk.answers.extract import extract_answer
-    from opencompass_gpassk.answers.pool import check_in_order
-    from opencompass_gpassk.formats.display import with_progress
-    from opencompass_gpassk.judging.rules import without_answer
-    from opencompass_gpassk.trials import OPEN
 
     # A file is read first as a whole: a bad row is an error before the work.
     total = sum(1 for _ in _rows(args.file)) if Path(args.file).is_file() else None

@@ -11,16 +11,37 @@ import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_numbers
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.compare.paired_results import Pair
-    from opencompass_gpassk.report.tables.comparison import Compared
-    from opencompass_gpassk.report.tables.table import Table
-    from opencompass_gpassk.results.figure_intervals import IntervalSettings
-    from opencompass_gpassk.results.stored_results import Found
+from opencompass_gpassk.compare.comparability import (
+    cautions,
+    incomparable,
+    planned_look,
+    shared_protocols,
+    sides_differ,
+)
+from opencompass_gpassk.compare.differences import check_metrics, compare
+from opencompass_gpassk.compare.paired_results import (
+    Pair,
+    chosen_models,
+    pair_data_sets,
+    read_side,
+    results_at,
+)
+from opencompass_gpassk.compare.problem_changes import problem_changes
+from opencompass_gpassk.compare.shared_problems import aligned
+from opencompass_gpassk.formats.display import escape_markdown, one_line, short_line
+from opencompass_gpassk.metrics.planning import look_levels
+from opencompass_gpassk.report.tables.comparison import (
+    Compared,
+    check_lines,
+    comparison_document,
+    comparison_tables,
+)
+from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
+from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.stored_results import Found
 
 __all__ = ['add_parser', 'run']
 
@@ -52,11 +73,9 @@ verdicts decide, and on errors; 0 otherwise.
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'compare', 'compare two models on the same problems', DESCRIPTION, run
-    )
+    parser = add_command(subparsers, 'compare', told, DESCRIPTION, run)
     parser.add_argument('a', metavar='A', type=Path, help='a run or a result, such as the baseline')
     parser.add_argument(
         'b', metavar='B', type=Path, nargs='?', help='another (default: A, if it has two models)'
@@ -106,7 +125,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, print and write; return the exit code that DESCRIPTION defines."""
-    from opencompass_gpassk.formats.display import one_line
 
     try:
         return _run(args)
@@ -119,15 +137,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from opencompass_gpassk.compare.differences import check_metrics
-    from opencompass_gpassk.formats.display import short_line
-    from opencompass_gpassk.metrics.planning import look_levels
-    from opencompass_gpassk.report.tables.comparison import (
-        check_lines,
-        comparison_document,
-        comparison_tables,
-    )
-    from opencompass_gpassk.results.figure_intervals import IntervalSettings
 
     settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
     for name in ('seed', 'problems'):
@@ -191,7 +200,6 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> No
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
-    from opencompass_gpassk.compare.paired_results import chosen_models, pair_data_sets, results_at
 
     first = results_at(args.a, _note)
     second = None if args.b is None else results_at(args.b, _note)
@@ -209,18 +217,6 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
 
 
 def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]) -> Compared:
-    from opencompass_gpassk.compare.comparability import (
-        cautions,
-        incomparable,
-        planned_look,
-        shared_protocols,
-        sides_differ,
-    )
-    from opencompass_gpassk.compare.differences import compare
-    from opencompass_gpassk.compare.paired_results import read_side
-    from opencompass_gpassk.compare.problem_changes import problem_changes
-    from opencompass_gpassk.compare.shared_problems import aligned
-    from opencompass_gpassk.report.tables.comparison import Compared
 
     a, b = map(read_side, pair)
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
@@ -262,8 +258,6 @@ def _write(
     args: argparse.Namespace, sides: Sequence[str], told: Sequence[str], tables: Sequence[Table]
 ) -> None:
     """Write the Markdown, and print the same."""
-    from opencompass_gpassk.formats.display import escape_markdown, one_line
-    from opencompass_gpassk.report.tables.table import to_markdown, to_text
 
     if args.markdown:
         lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *told])
@@ -277,6 +271,5 @@ def _write(
 
 
 def _note(message: str) -> None:
-    from opencompass_gpassk.formats.display import short_line
 
     print(short_line(message), file=sys.stderr)

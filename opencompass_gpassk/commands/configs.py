@@ -18,12 +18,12 @@ Print the folder of this package's configs, for OpenCompass's option --config-di
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(
         subparsers,
         'configs',
-        'print the folder of the configs, for opencompass --config-dir',
+        told,
         DESCRIPTION,
         run,
     )

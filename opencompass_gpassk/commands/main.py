@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
-import pkgutil
 import sys
 from collections.abc import Sequence
 
@@ -15,25 +14,50 @@ from opencompass_gpassk.judging.judge import JudgeError
 
 __all__ = ['build_parser', 'main']
 
+# Command → what it is for; its module has the same name.
+COMMANDS = {
+    'audit': 'measure how well two sources of verdicts agree',
+    'check': 'compare predictions with gold answers by rule',
+    'compare': 'compare two models on the same problems',
+    'configs': 'print the folder of the configs, for opencompass --config-dir',
+    'plan': 'plan how many problems and samples a figure needs',
+    'reasoneval': 'score whether the steps of solutions are valid and useful',
+    'report': 'write the results of any number of runs as one HTML page',
+    'rescore': 'make the results of a run again, without inference',
+    'run': 'measure models on data sets: from a model and a file to a table',
+    'rv': 'list, show and write questions with random variables',
+    'score': 'score responses from other programs',
+    'status': 'show which tasks of a run finished, and why others did not',
+    'verdicts': "list, count, export, import or prune judges' verdicts",
+}
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with all commands of :mod:`opencompass_gpassk.commands`."""
+
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the command line.
+
+    Args:
+        command: The one command that is needed; the others are only named, since their modules take
+            a second to load. By default all are.
+    """
     parser = argparse.ArgumentParser(
         prog='gpassk', description='Stability of language models on reasoning benchmarks.'
     )
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     subparsers = parser.add_subparsers(dest='command', required=True, metavar='COMMAND')
-    modules = {info.name for info in pkgutil.iter_modules(commands.__path__)} - {'main'}
-    for module in sorted(modules):
-        importlib.import_module(f'{commands.__name__}.{module}').add_parser(subparsers)
-    for command in subparsers.choices.values():
-        command.set_defaults(misuse=command.error)
+    for name, told in COMMANDS.items():
+        if command in (None, name):
+            importlib.import_module(f'{commands.__name__}.{name}').add_parser(subparsers, told)
+            subparsers.choices[name].set_defaults(misuse=subparsers.choices[name].error)
+        else:
+            subparsers.add_parser(name, help=told)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 on an error or an unfinished run, 2 on misuse."""
-    args, unknown = build_parser().parse_known_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    named = next((word for word in words if not word.startswith('-')), '')
+    args, unknown = build_parser(named).parse_known_args(words)
     if unknown:  # with the usage of the command, which parse_args would not show
         args.misuse(f'unrecognized arguments: {" ".join(unknown)}')
     for stream in (sys.stdout, sys.stderr):

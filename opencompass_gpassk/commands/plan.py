@@ -6,12 +6,23 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tabulate import tabulate
 
 from opencompass_gpassk.commands import add_command, add_numbers
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.compare.plan import Outlook, Pilot
+from opencompass_gpassk.compare.plan import (
+    Grid,
+    Outlook,
+    Pilot,
+    SingleResponsesError,
+    assumed,
+    from_pilot,
+    read_pilot,
+)
+from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.metrics.planning import look_levels
+from opencompass_gpassk.runs.config import trials_files
 
 __all__ = ['add_parser', 'run']
 
@@ -30,11 +41,9 @@ shows the level to test at each time, so that the chance of a false claim at any
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'plan', 'plan how many problems and samples a figure needs', DESCRIPTION, run
-    )
+    parser = add_command(subparsers, 'plan', told, DESCRIPTION, run)
     parser.add_argument(
         'pilot',
         metavar='PILOT',
@@ -72,7 +81,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a table of the looks, a conclusion for each pilot, and a table for each metric."""
-    from opencompass_gpassk.compare.plan import Grid, assumed, from_pilot
 
     samples = args.n or args.looks
     grid = Grid(args.k, tuple(args.tau), samples, args.problems, args.negligible, args.level)
@@ -100,9 +108,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_looks(args: argparse.Namespace) -> None:
     """Print the level to test at, for each planned look."""
-    from tabulate import tabulate
-
-    from opencompass_gpassk.metrics.planning import look_levels
 
     levels = look_levels(args.looks, args.level)
     if args.json:
@@ -120,9 +125,6 @@ def _print_looks(args: argparse.Namespace) -> None:
 
 def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder, and print which sampled ones are skipped."""
-    from opencompass_gpassk.compare.plan import SingleResponsesError, read_pilot
-    from opencompass_gpassk.formats.display import short_line
-    from opencompass_gpassk.runs.config import trials_files
 
     pilots: list[Pilot] = []
     skipped: list[ValueError] = []
@@ -141,7 +143,6 @@ def _pilots(path: Path) -> list[Pilot]:
 
 def conclusion(outlooks: list[Outlook]) -> str:
     """Return which n is enough for all figures of a pilot, and the intervals that it gives."""
-    from opencompass_gpassk.formats.display import one_line
 
     grid = outlooks[0].grid
     facts = [outlook.as_dict() for outlook in outlooks]
@@ -165,9 +166,6 @@ def conclusion(outlooks: list[Outlook]) -> str:
 
 def table(outlook: Outlook) -> str:
     """Return a metric's outlook as text for a terminal."""
-    from tabulate import tabulate
-
-    from opencompass_gpassk.formats.display import one_line
 
     facts = outlook.as_dict()
     lines = [f'{outlook.figure.heading}, {one_line(str(facts["source"]))}']

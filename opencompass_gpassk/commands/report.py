@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
+from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import write_page
 
 __all__ = ['add_parser', 'run']
 
@@ -22,12 +25,12 @@ to show.
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(
         subparsers,
         'report',
-        'write the results of any number of runs as one HTML page',
+        told,
         DESCRIPTION,
         run,
     )
@@ -45,9 +48,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page; return 1 if results are missing on it."""
-    from opencompass_gpassk.formats.display import one_line
-    from opencompass_gpassk.report.page.data import page_data
-    from opencompass_gpassk.report.page.html import write_page
 
     check_output(args.output)
     data = page_data(args.paths)

@@ -11,6 +11,10 @@ from typing import Any
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.datasets.rv_files import write_line
+from opencompass_gpassk.rv.generation import generate, versions
+from opencompass_gpassk.rv.question import LANGUAGES, question_named, questions
+from opencompass_gpassk.rv.wording import latex
 
 __all__ = ['add_parser']
 
@@ -30,11 +34,9 @@ bits and tells it, and the SHA-256 of the rows, once. Publish the SHA-256 first,
 SHOWN = 3
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'rv', 'list, show and write questions with random variables', DESCRIPTION
-    )
+    parser = add_command(subparsers, 'rv', told, DESCRIPTION)
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     listing = actions.add_parser('list', help='names, subjects and levels')
     _add_source(listing)
@@ -76,7 +78,6 @@ def integer_or_random(text: str) -> int:
 
 def run_list(args: argparse.Namespace) -> int:
     """Print a line for each question."""
-    from opencompass_gpassk.rv.question import questions
 
     found = questions(args.source)
     width = max(len(question.name) for question in found)
@@ -89,9 +90,6 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print the code of a question with its statements, and versions with their answers."""
-    from opencompass_gpassk.rv.generation import versions
-    from opencompass_gpassk.rv.question import LANGUAGES, question_named
-    from opencompass_gpassk.rv.wording import latex
 
     question = question_named(args.name)
     print(f'{args.name}: {question.source}, {question.subject}, level {question.level}\n')
@@ -105,8 +103,6 @@ def run_show(args: argparse.Namespace) -> int:
 
 def run_generate(args: argparse.Namespace) -> int:
     """Write all rows, or none on an error."""
-    from opencompass_gpassk.datasets.rv_files import write_line
-    from opencompass_gpassk.rv.generation import generate
 
     if args.per_group < 2:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')

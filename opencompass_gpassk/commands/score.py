@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opencompass_gpassk.commands import (
     add_command,
@@ -17,15 +17,22 @@ from opencompass_gpassk.commands import (
     check_output,
     note,
 )
+from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import counted
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.judging.judge import Candidate
-    from opencompass_gpassk.judging.settings import JudgeSettings
-    from opencompass_gpassk.judging.verdict import Judgement
-    from opencompass_gpassk.results.protocol import Protocol
-    from opencompass_gpassk.runs.sample_files import SampledProblems
-    from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.formats.jsonlines import row_line, without_nan
+from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.judging.judge import Candidate
+from opencompass_gpassk.judging.pipeline import judge_responses
+from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
+from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.table import to_text
+from opencompass_gpassk.results.make_result import make_result, make_table, store
+from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.runs.recorded_responses import read_data_set, recorded_data_sets
+from opencompass_gpassk.runs.sample_files import SampledProblems, read_samples
+from opencompass_gpassk.trials import TrialTable
 
 __all__ = ['add_parser', 'run']
 
@@ -50,11 +57,9 @@ as they are reached, until the result is there.
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'score', 'score responses from other programs', DESCRIPTION, run
-    )
+    parser = add_command(subparsers, 'score', told, DESCRIPTION, run)
     parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
     add_numbers(
         parser,
@@ -107,9 +112,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
-    from opencompass_gpassk.judging.settings import read_settings
-    from opencompass_gpassk.report.tables.contents import report_tables
-    from opencompass_gpassk.report.tables.table import to_text
 
     check_output(args.output)
     if not 0 <= args.min_coverage <= 1:
@@ -140,8 +142,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
     """Yield the samples to score, each with the path of its result and the store's folder."""
-    from opencompass_gpassk.runs.recorded_responses import read_data_set, recorded_data_sets
-    from opencompass_gpassk.runs.sample_files import read_samples
 
     if args.samples == '-' or not Path(args.samples).is_dir():
         sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=note)
@@ -167,7 +167,6 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
-    from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 
     n = sampled.n
     given = tuple(args.k or (4, 8, 16))
@@ -182,8 +181,6 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 
 def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
     """Return the file of verdicts; people's verdicts in it also count without a judge."""
-    from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
-    from opencompass_gpassk.judging.store import VerdictStore
 
     default = VerdictStore.default_path(folder) or folder / VerdictStore.name
     path = find_store(args.store) if args.store else default
@@ -199,8 +196,6 @@ def _score(
     path: Path | None,
     store: Path,
 ) -> dict[str, Any]:
-    from opencompass_gpassk.judging.pipeline import judge_responses
-    from opencompass_gpassk.results.make_result import make_result, make_table
 
     protocol = _protocol(sampled, args)
     rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
@@ -246,16 +241,12 @@ def _score(
 
 def _row(case: Candidate, judgement: Judgement) -> str:
     """Return a verdict by rule as a line."""
-    from opencompass_gpassk.formats.jsonlines import row_line
 
     row = {'question': case.question, 'gold': case.gold, 'answer': case.answer}
     return row_line(row | {'verdict': judgement.verdict.value, 'reason': judgement.reason})
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-    from opencompass_gpassk.formats.jsonlines import without_nan
-    from opencompass_gpassk.formats.stored_files import written_whole
-    from opencompass_gpassk.results.make_result import store
 
     trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
     store(trials, table, result)

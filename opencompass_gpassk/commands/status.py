@@ -7,12 +7,18 @@ import json
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_run_argument
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.runs.task_states import TaskState
+from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.results.contradictions import contradiction
+from opencompass_gpassk.results.join_results import is_ours
+from opencompass_gpassk.results.schema import mixed_schemas
+from opencompass_gpassk.results.stored_results import find_results, read_result, trials_beside
+from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+from opencompass_gpassk.runs.progress import watch
+from opencompass_gpassk.runs.task_states import State, TaskState, task_states
+from opencompass_gpassk.trials import read_trials
 
 __all__ = ['add_parser', 'run']
 
@@ -25,12 +31,12 @@ The exit code is 0 if all tasks are finished and no result is marked, else 1.
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(
         subparsers,
         'status',
-        'show which tasks of a run finished, and why others did not',
+        told,
         DESCRIPTION,
         run,
     )
@@ -43,12 +49,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
-    from opencompass_gpassk.formats.display import one_line
-    from opencompass_gpassk.results.schema import mixed_schemas
-    from opencompass_gpassk.results.stored_results import find_results
-    from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
-    from opencompass_gpassk.runs.progress import watch
-    from opencompass_gpassk.runs.task_states import State, task_states
 
     folder = find_run(args.run_folder)
     planned = planned_run(folder, read_run_config(folder))
@@ -80,11 +80,6 @@ def _contradiction(folder: Path, state: TaskState) -> str | None:
 
     None is unknown: the result is another evaluator's, or its trials can't be read.
     """
-    from opencompass_gpassk.formats.display import one_line
-    from opencompass_gpassk.results.contradictions import contradiction
-    from opencompass_gpassk.results.join_results import is_ours
-    from opencompass_gpassk.results.stored_results import read_result, trials_beside
-    from opencompass_gpassk.trials import read_trials
 
     path = folder / 'results' / state.model / f'{state.dataset}.json'
     try:

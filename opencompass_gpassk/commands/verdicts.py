@@ -10,13 +10,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tabulate import tabulate
 
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.judging.judge import JudgeIdentity
-    from opencompass_gpassk.judging.store import Record, VerdictStore
+from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
+from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.store import DATABASE_NAMES, Record, VerdictStore
+from opencompass_gpassk.runs.config import find_run
+from opencompass_gpassk.trials import Verdict
 
 __all__ = ['add_parser', 'count_lines', 'find_store', 'record_line', 'require_beginnable', 'run']
 
@@ -41,11 +46,9 @@ rescore RUN to update a run's results.
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
-    parser = add_command(
-        subparsers, 'verdicts', "list, count, export, import or prune judges' verdicts", DESCRIPTION
-    )
+    parser = add_command(subparsers, 'verdicts', told, DESCRIPTION)
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     for name, told, action in (
         ('list', 'print a line for each verdict', _list),
@@ -107,7 +110,6 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the store and run the action; return 1 if damaged verdicts were left out."""
-    from opencompass_gpassk.judging.store import VerdictStore
 
     _check(args)
     path = find_store(args.store)
@@ -131,8 +133,6 @@ def find_store(given: Path | None) -> Path:
     Raises:
         ValueError: If no store is named, or there is no run in a folder.
     """
-    from opencompass_gpassk.judging.store import VerdictStore
-    from opencompass_gpassk.runs.config import find_run
 
     path = given or VerdictStore.default_path(None)
     if path is None:
@@ -156,7 +156,6 @@ def require_beginnable(path: Path) -> None:
     Raises:
         ValueError: If there is no store and its name isn't a database's, or runs lie beside it.
     """
-    from opencompass_gpassk.judging.store import DATABASE_NAMES
 
     if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
         return
@@ -195,7 +194,6 @@ def _count(args: argparse.Namespace, path: Path) -> int:
 
 
 def _check_whole(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.store import VerdictStore
 
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
     _reading(path).close()
@@ -206,7 +204,6 @@ def _check_whole(args: argparse.Namespace, path: Path) -> int:
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.export import verdict_line
 
     check_output(args.output)
     if args.output and args.output.exists() and args.output.samefile(path):
@@ -218,8 +215,6 @@ def _export(args: argparse.Namespace, path: Path) -> int:
 
 
 def _import(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.export import read_verdict_rows
-    from opencompass_gpassk.judging.store import VerdictStore
 
     files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=note) for name in args.files]
     given = [record for file in files for record in file.records]
@@ -245,7 +240,6 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 
 
 def _prune(args: argparse.Namespace, path: Path) -> int:
-    from opencompass_gpassk.judging.store import VerdictStore
 
     if not (args.verdict or args.human or args.judge or args.older_than is not None):
         raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
@@ -262,7 +256,6 @@ def _prune(args: argparse.Namespace, path: Path) -> int:
 
 
 def _reading(path: Path) -> VerdictStore:
-    from opencompass_gpassk.judging.store import VerdictStore
 
     return VerdictStore(path, read_only=True)
 
@@ -297,7 +290,6 @@ SHOWN = 60  # characters shown of a text
 
 def record_line(record: Record) -> str:
     """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
-    from opencompass_gpassk.formats.display import short_line
 
     said = record.said
     when = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
@@ -315,11 +307,6 @@ def record_line(record: Record) -> str:
 
 def count_lines(records: Iterable[Record]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
-    from tabulate import tabulate
-
-    from opencompass_gpassk.formats.display import one_line
-    from opencompass_gpassk.formats.hashing import text_hash
-    from opencompass_gpassk.trials import Verdict
 
     judges: dict[str, JudgeIdentity | None] = {}
     counts: dict[str, Counter[str]] = {}

@@ -20,12 +20,12 @@ Score whether the steps of solutions are valid and useful (ReasonEval, arXiv 240
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(
         subparsers,
         'reasoneval',
-        'score whether the steps of solutions are valid and useful',
+        told,
         DESCRIPTION,
     )
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.formats.jsonlines import row_line
+from opencompass_gpassk.reasoneval.solution_files import select
 
 __all__ = ['add_action', 'run']
 
@@ -42,8 +44,6 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the rows that are good enough, and print their share."""
-    from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.reasoneval.solution_files import select
 
     check_output(args.output)
     found = select(

@@ -8,6 +8,14 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_numbers, check_output, note
 from opencompass_gpassk.commands.reasoneval.scorer_options import add_aggregates
+from opencompass_gpassk.reasoneval.meta_evaluation import THRESHOLDS, evaluate_files
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.report.tables.meta_evaluation import (
+    meta_json,
+    meta_tables,
+    threshold_tables,
+)
+from opencompass_gpassk.report.tables.table import to_text
 
 __all__ = ['add_action', 'run']
 
@@ -63,14 +71,6 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print and write the figures of all evaluators."""
-    from opencompass_gpassk.reasoneval.meta_evaluation import THRESHOLDS, evaluate_files
-    from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-    from opencompass_gpassk.report.tables.meta_evaluation import (
-        meta_json,
-        meta_tables,
-        threshold_tables,
-    )
-    from opencompass_gpassk.report.tables.table import to_text
 
     check_output(args.output)
     limits = {

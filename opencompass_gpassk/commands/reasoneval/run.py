@@ -10,6 +10,7 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     scorer_settings,
 )
+from opencompass_gpassk.reasoneval.scorers import make_scorer
 
 __all__ = ['add_action', 'run']
 
@@ -46,7 +47,6 @@ def add_action(actions: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Rescore with scores of the reasoning, then summarize."""
     from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
-    from opencompass_gpassk.reasoneval.scorers import make_scorer
 
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)

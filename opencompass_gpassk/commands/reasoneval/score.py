@@ -12,6 +12,10 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
     add_scorer_options,
     scorer_settings,
 )
+from opencompass_gpassk.formats.jsonlines import row_line
+from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
+from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
+from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, solution_in
 
 __all__ = ['add_action', 'run']
 
@@ -50,10 +54,6 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score a file, and store scores as they come."""
-    from opencompass_gpassk.formats.jsonlines import row_line
-    from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
-    from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
-    from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, solution_in
 
     settings = scorer_settings(args)
     check_output(args.output)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.judging.settings import MODES, read_settings
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
 __all__ = [
     'add_aggregates',
@@ -99,8 +99,6 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
     Raises:
         ValueError: If a setting is out of its range, or has no effect on this scorer.
     """
-    from opencompass_gpassk.judging.settings import MODES, read_settings
-    from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
     # read_settings would take `match` from the environment, which has no meaning for steps.
     judge = args.judge if args.judge in (None, *MODES) else read_settings(args.judge).as_dict()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command
+from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.training_data import (
     LabelledSteps,
     TrainingSettings,
@@ -76,7 +77,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _train(args: argparse.Namespace) -> int:
     from opencompass_gpassk.reasoneval.classifier import StepScorer
-    from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
     from opencompass_gpassk.reasoneval.train import (
         is_first,
         load_for_training,

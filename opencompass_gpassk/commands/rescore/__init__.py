@@ -15,6 +15,8 @@ from opencompass_gpassk.commands import (
     add_undecided_argument,
     note,
 )
+from opencompass_gpassk.judging.settings import MODES, read_settings
+from opencompass_gpassk.runs.config import read_config
 
 __all__ = ['add_parser', 'run']
 
@@ -30,12 +32,12 @@ Missing verdicts are asked of the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE,
 """
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(
         subparsers,
         'rescore',
-        'make the results of a run again, without inference',
+        told,
         DESCRIPTION,
         run,
     )
@@ -70,8 +72,6 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Rescore, then summarize."""
     from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
-    from opencompass_gpassk.judging.settings import MODES, read_settings
-    from opencompass_gpassk.runs.config import read_config
 
     if args.config:
         sys.path.insert(0, str(Path.cwd()))  # as OpenCompass does, for classes beside a config

@@ -13,6 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_numbers
+from opencompass_gpassk.commands.configs import configs_folder
+from opencompass_gpassk.commands.run.job import (
+    Protocol,
+    dataset_configs,
+    job_text,
+    missing_data,
+    sampling_of,
+    work_folder,
+)
+from opencompass_gpassk.commands.run.server import served_models, try_requests
+from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.inference.backend import UnknownBackend
+from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+from opencompass_gpassk.runs.progress import watch
+from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
 
 __all__ = ['add_parser', 'run']
 
@@ -41,12 +56,12 @@ USUAL_LENGTH = 8192  # tokens of a response, if neither data set nor user says i
 GRACE = 10.0  # seconds for processes to end
 
 
-def add_parser(subparsers: Any) -> None:
+def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(
         subparsers,
         'run',
-        'measure models on data sets: from a model and a file to a table',
+        told,
         DESCRIPTION,
         run,
     )
@@ -148,9 +163,6 @@ def positive_integer(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Write the config of a job, check what it needs, and run it."""
-    from opencompass_gpassk.commands.run.job import job_text, work_folder
-    from opencompass_gpassk.formats.stored_files import written_whole
-    from opencompass_gpassk.runs.config import find_run, read_run_config
 
     config = _config(args)
     work_dir = args.work_dir.expanduser().absolute() if args.work_dir else work_folder(config)
@@ -204,8 +216,6 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
     """Return models, data sets and summarizer of the job that the options describe."""
     from mmengine.config import Config
 
-    from opencompass_gpassk.commands.configs import configs_folder
-    from opencompass_gpassk.commands.run.job import Protocol, dataset_configs
     from opencompass_gpassk.commands.run.models import model_configs
 
     sampling = {'temperature': args.temperature, 'top_p': args.top_p, 'top_k': args.top_k}
@@ -299,7 +309,6 @@ def _check_sampling(config: Mapping[str, Any]) -> None:
     """
     from opencompass.registry import MODELS
 
-    from opencompass_gpassk.inference.backend import UnknownBackend
     from opencompass_gpassk.inference.choose_backend import BACKENDS, backend_class
 
     for model in config['models']:
@@ -326,9 +335,6 @@ def _check(config: Mapping[str, Any]) -> None:
     from datasets import disable_progress_bars
     from opencompass.utils import build_dataset_from_cfg, get_logger
 
-    from opencompass_gpassk.commands.run.job import missing_data, sampling_of
-    from opencompass_gpassk.commands.run.server import served_models, try_requests
-
     judges = [one['eval_cfg']['evaluator'].get('judge') for one in config['datasets']]
     judges = [one for one in judges if isinstance(one, Mapping) and one.get('api_base')]
     for one in {repr(judge): judge for judge in judges}.values():
@@ -352,10 +358,6 @@ def _check(config: Mapping[str, Any]) -> None:
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     """Run OpenCompass, show its progress and the summary; return the exit code."""
     import fcntl
-
-    from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
-    from opencompass_gpassk.runs.progress import watch
-    from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
 
     screen = work_dir.with_name(f'{work_dir.name}.log')
     command = [sys.executable, '-m', 'opencompass.cli.main', str(path), *args.opencompass]

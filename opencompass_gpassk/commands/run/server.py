@@ -12,6 +12,8 @@ import aiohttp
 
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.inference.client import Address, Client, exception_failure
+from opencompass_gpassk.inference.request_loop import InferenceStoppedError
+from opencompass_gpassk.inference.sampling import Sampling
 
 __all__ = ['served_models', 'shown_models', 'try_requests']
 
@@ -112,8 +114,6 @@ def try_requests(config: Mapping[str, Any], samplings: Sequence[Any]) -> None:
     from opencompass.utils import build_model_from_cfg
 
     from opencompass_gpassk.inference.openai_compatible import RESUME, OpenAICompatibleBackend
-    from opencompass_gpassk.inference.request_loop import InferenceStoppedError
-    from opencompass_gpassk.inference.sampling import Sampling
 
     model = build_model_from_cfg({**config, 'timeout': 120.0, 'give_up_after': PATIENCE})
     for sampling in samplings:
