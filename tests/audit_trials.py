@@ -8,8 +8,6 @@ from pathlib import Path
 from opencompass_gpassk.judging.audit import AuditTrial
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
-__all__ = ['audit_trials', 'make_table', 'write_table']
-
 GROUPS = [('AMC', 'en', '1'), ('AMC', 'cn', '1'), ('WLPMC', 'en', '2'), ('WLPMC', 'cn', '')]
 
 Say = Callable[[int, int], Verdict]

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ['BAIT', 'is_linear', 'operations']
-
 # What the patterns of readers begin with, repeat, and end with.
 BAIT = (
     # boxes and braces

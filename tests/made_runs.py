@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ['MadeRun']
-
 TRACEBACK = 'Traceback (most recent call last):\n  File "x.py", line 1, in <module>\n'
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from opencompass_gpassk.datasets import LiveMathBench
 
-__all__ = ['SentRun']
-
 N = 2
 
 

@@ -17,14 +17,8 @@ from transformers import GPT2Config, GPT2Model
 
 from opencompass_gpassk.formats import display
 from opencompass_gpassk.reasoneval.batching import Encoded, model_name, passages
-from opencompass_gpassk.reasoneval.classifier import (
-    Refusal,
-    Solution,
-    StepClassifier,
-    StepScorer,
-    StepScores,
-    StepTokenizer,
-)
+from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepScorer, StepTokenizer
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
 WORDS = [

@@ -23,13 +23,13 @@ from transformers import LlamaConfig, LlamaForCausalLM, LlamaModel, Trainer
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.reasoneval import train as training
 from opencompass_gpassk.reasoneval.classifier import (
-    Solution,
     StepClassifier,
     StepScorer,
     StepTokenizer,
 )
 from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.solutions import Solution
 from opencompass_gpassk.reasoneval.train import (
     TrainingSettings,
     collate,

@@ -15,8 +15,6 @@ from opencompass_gpassk.results.figures import FAMILIES, SHARES, Family, Over
 from opencompass_gpassk.results.schema import FIELDS
 from opencompass_gpassk.trials import Problem, Trial
 
-__all__ = ['PAGE', 'described', 'filled', 'main', 'table']
-
 PAGE = Path(__file__).parents[1] / 'docs/results.md'
 PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
 

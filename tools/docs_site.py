@@ -20,8 +20,6 @@ from mkdocs.structure.files import File, Files
 
 from opencompass_gpassk.commands.main import build_parser
 
-__all__ = ['Docstrings', 'on_files', 'on_page_markdown']
-
 ROOT = Path(__file__).parents[1]
 PAGES = {
     'README.md': 'index.md',

@@ -21,8 +21,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-__all__ = ['PAGE', 'main', 'regenerated']
-
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / 'docs/tutorial.md'
 PORT = '8765'

@@ -20,8 +20,6 @@ from typing import Any
 
 from opencompass_gpassk.inference.requests import request_seed
 
-__all__ = ['Recording', 'main']
-
 
 class Recording:
     """The responses of one model.

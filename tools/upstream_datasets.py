@@ -48,8 +48,6 @@ from opencompass_gpassk.judging import rules
 from opencompass_gpassk.trials import Verdict, read_trials
 from tools.describe_results import filled, table
 
-__all__ = ['GAINS', 'MadeRows', 'StubJudge', 'examine_all', 'main']
-
 HERE = 'tools.upstream_datasets'  # not __name__: this module is run, and then imported
 PAGE = Path(__file__).parents[1] / 'docs/upstream_datasets.md'
 TRIED = json.loads(Path(__file__).with_name('upstream_formats.json').read_text('utf-8'))

@@ -14,17 +14,6 @@ from typing import Any
 from opencompass_gpassk.answers.parameters import PARAMETER
 from opencompass_gpassk.answers.relation import Relation, all_of
 
-__all__ = [
-    'TooLargeError',
-    'UnreadableError',
-    'bound_numbers',
-    'compare_equations',
-    'compare_expressions',
-    'constant',
-    'fingerprint',
-    'is_scalar',
-]
-
 # What SymPy and mpmath raise for a constant that has no number.
 UNEVALUATED = (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError)
 # The characters that math-verify reads; it skips others, such as the prime of f'.

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = [
-    *('ENVIRONMENT', 'TEXT_COMMAND', 'balanced', 'command_spans', 'depth', 'split_top'),
-    'split_with',
-]
-
 BRACE = re.compile(r'\\[a-zA-Z]+|\\.|[{}]', re.DOTALL)
 BRACKET = re.compile(r'\\[a-zA-Z]+|\\.|[][(){}]', re.DOTALL)
 # Words in mathematics; the beginning and the end of an environment, with the columns of an array.

@@ -17,11 +17,6 @@ from opencompass_gpassk.answers.parameters import read_conditions
 from opencompass_gpassk.answers.question import read_options, settle
 from opencompass_gpassk.answers.relation import Relation
 
-__all__ = [
-    *('NOT_COMPARED', 'REASONS', 'canonical', 'canonical_quickly', 'compare_exactly'),
-    *('compare_quickly', 'compare_thoroughly', 'is_settled'),
-]
-
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time limit

@@ -25,8 +25,6 @@ from opencompass_gpassk.answers.frames import (
 )
 from opencompass_gpassk.answers.units import UNITS, either, split_unit
 
-__all__ = ['boxed', 'ending', 'extract_answer', 'spoken', 'without_boxes']
-
 THINK_TAG = re.compile(
     r'<(/?)(?:think|thinking|thought|reasoning)>'
     r'|<\|(begin|end)_of_thought\|>'

@@ -11,24 +11,6 @@ import re
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 from opencompass_gpassk.answers.units import WORDLISTS, either, split_unit
 
-__all__ = [
-    *(
-        'CLAUSE',
-        'CLOSED',
-        'CONCLUSION',
-        'FRAME_WORDS',
-        'LINK',
-        'SLIP',
-        'STATEMENT_END',
-        'THEN',
-        'is_lead',
-        'is_plain_lead',
-        'is_tail',
-        'is_taken_back',
-    ),
-    *('is_unchanged', 'stated_value'),
-]
-
 SENTENCE_LIMIT = 600
 STATEMENT_END = re.compile(r'\n|[。！？।؟]|[.!?](?=\s|$)')
 # Words that may stand around a value beside the question's own.

@@ -7,8 +7,6 @@ import unicodedata
 
 from opencompass_gpassk.answers.extract import without_boxes
 
-__all__ = ['normalise', 'unspaced']
-
 CHARACTERS = str.maketrans(
     {
         'π': r'\pi ', '∞': r'\infty ', '×': r'\times ', '·': r'\cdot ', '⋅': r'\cdot ',

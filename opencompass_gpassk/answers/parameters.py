@@ -7,10 +7,6 @@ import re
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 from opencompass_gpassk.answers.units import either
 
-__all__ = [
-    *('COUNTERS', 'PARAMETER', 'letters', 'number_set', 'read_conditions', 'renamed'),
-]
-
 # Stands for the parameter of a family of values, whichever letter it was written with.
 PARAMETER = '\\Upsilon'
 # A condition may begin here.

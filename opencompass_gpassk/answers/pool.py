@@ -27,8 +27,6 @@ from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly,
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.formats.display import with_progress
 
-__all__ = ['CheckResult', 'Pair', 'canonical_forms', 'check_in_order', 'check_pairs']
-
 MEMORY_LIMIT = 2 << 30  # bytes of address space for a worker
 # Seconds on the clock until a worker is given up, and more for each second of CPU time.
 PATIENCE, PATIENCE_FACTOR = 120.0, 20.0

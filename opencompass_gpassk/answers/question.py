@@ -18,8 +18,6 @@ from opencompass_gpassk.answers.parameters import letters
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 
-__all__ = ['read_options', 'settle']
-
 # Find $x$; what is the value of $m+n$; 求 $x$ 的值.
 ASKED = re.compile(
     r'(?:find|compute|determine|evaluate|calculate|what is|求)(?: the)?(?: \w+){0,3}?(?: of)?\s*'

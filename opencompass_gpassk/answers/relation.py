@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import Enum
 
-__all__ = ['Relation', 'all_of']
-
 
 class Relation(str, Enum):
     """Whether an answer equals the gold answer; ``unknown`` if no rule can tell."""

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND
 
-__all__ = ['MEASURES', 'UNITS', 'WORDLISTS', 'either', 'factor', 'split_unit', 'units_agree']
-
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUDNJWPa'
 # List → its words, from a file that says what they are.
 WORDLISTS: dict[str, list[str]] = {}

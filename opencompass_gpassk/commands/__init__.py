@@ -13,18 +13,6 @@ from typing import IO, Any
 
 from opencompass_gpassk.formats.stored_files import written_whole
 
-__all__ = [
-    'NumbersAction',
-    'add_command',
-    'add_numbers',
-    'add_run_argument',
-    'add_trust_argument',
-    'add_undecided_argument',
-    'check_output',
-    'note',
-    'write_lines',
-]
-
 
 class NumbersAction(argparse.Action):
     """Takes several numbers, with commas, blanks or both: ``-k 4,8`` or ``-k 4 8``."""

@@ -48,8 +48,6 @@ from opencompass_gpassk.results.stored_results import Found, find_results
 from opencompass_gpassk.runs.config import trials_files
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Draw a stratified sample of a run's trials and compare the verdicts of two sources on them. It shows
 agreement rate and Cohen's kappa with intervals, counts, and the disagreements. A source is

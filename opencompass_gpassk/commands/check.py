@@ -20,8 +20,6 @@ from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_l
 from opencompass_gpassk.judging.rules import without_answer
 from opencompass_gpassk.trials import OPEN
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Check predictions against gold answers by rule. FILE is JSON lines, gzipped or not, or - for
 standard input. Each line is a pair with an optional question, which some rules need, and an

@@ -43,8 +43,6 @@ from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['add_parser', 'run']
-
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
 DESCRIPTION = """\

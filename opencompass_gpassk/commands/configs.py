@@ -8,8 +8,6 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command
 
-__all__ = ['add_parser', 'configs_folder', 'run']
-
 DESCRIPTION = """\
 Print the folder of this package's configs, for OpenCompass's option --config-dir:
 

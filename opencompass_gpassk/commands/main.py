@@ -12,8 +12,6 @@ from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.judging.judge import JudgeError
 
-__all__ = ['build_parser', 'main']
-
 # Command → what it is for; its module has the same name.
 COMMANDS = {
     'audit': 'measure how well two sources of verdicts agree',

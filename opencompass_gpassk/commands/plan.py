@@ -24,8 +24,6 @@ from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.metrics.planning import look_levels
 from opencompass_gpassk.runs.config import trials_files
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Say how many samples are enough, and how wide the interval of G-Pass@k will be with n samples
 of each of P problems. The width has two parts. Another n samples of the same problems would be

@@ -12,8 +12,6 @@ from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Write one HTML page about results: a leaderboard, curves over τ, the problems that are solved only
 sometimes, each problem with its answers, comparisons of every two models, and how each result was

@@ -16,8 +16,6 @@ from opencompass_gpassk.rv.generation import generate, versions
 from opencompass_gpassk.rv.question import LANGUAGES, question_named, questions
 from opencompass_gpassk.rv.wording import latex
 
-__all__ = ['add_parser']
-
 DESCRIPTION = """\
 Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790):
 

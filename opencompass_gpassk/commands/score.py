@@ -34,8 +34,6 @@ from opencompass_gpassk.runs.recorded_responses import read_data_set, recorded_d
 from opencompass_gpassk.runs.sample_files import SampledProblems, read_samples
 from opencompass_gpassk.trials import TrialTable
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Score responses from other programs. SAMPLES is a file of JSON lines, gzipped or not, or - for
 standard input. Each line is a problem:

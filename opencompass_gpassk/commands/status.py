@@ -20,8 +20,6 @@ from opencompass_gpassk.runs.progress import watch
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 from opencompass_gpassk.trials import read_trials
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Show the state of every model on every data set of a run. OpenCompass itself ends with exit code 0
 even if its tasks fail. For a failed task the last exception in its log is shown. The figures of

@@ -23,8 +23,6 @@ from opencompass_gpassk.judging.store import DATABASE_NAMES, Record, VerdictStor
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['add_parser', 'count_lines', 'find_store', 'record_line', 'require_beginnable', 'run']
-
 DESCRIPTION = """\
 Manage a verdict store: the verdicts of judges and people on (question, gold, answer) triples.
 STORE is its file, or a run of OpenCompass (a timestamp folder, or a work dir, whose newest run is

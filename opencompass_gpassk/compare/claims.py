@@ -11,15 +11,6 @@ from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, Figure, Side
 from opencompass_gpassk.results.join_results import Benchmark, Entry
 
-__all__ = [
-    'claim',
-    'difference_claim',
-    'leaderboard_claim',
-    'p_text',
-    'pair_claims',
-    'signed',
-]
-
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
 

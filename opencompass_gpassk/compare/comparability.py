@@ -15,20 +15,6 @@ from opencompass_gpassk.results.join_results import Result, shares_of
 from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = [
-    'SERIOUS',
-    'UNKNOWN',
-    'Look',
-    'cautions',
-    'different_measures',
-    'incomparable',
-    'planned_look',
-    'set_apart',
-    'setting',
-    'shared_protocols',
-    'sides_differ',
-]
-
 SERIOUS = {
     'data': 'versions of the data',
     'judge': 'judges',

@@ -28,15 +28,6 @@ from opencompass_gpassk.results.figure_values import percent
 from opencompass_gpassk.results.figures import Figure, parse_figure
 from opencompass_gpassk.results.groups import in_group
 
-__all__ = [
-    'Check',
-    'Difference',
-    'Standing',
-    'check_metrics',
-    'compare',
-    'distinguishable',
-]
-
 SETTINGS = IntervalSettings()
 ROUNDING = 1e-9  # percent
 OPEN = 'the missing verdicts decide; judge them first'

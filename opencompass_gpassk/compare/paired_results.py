@@ -13,8 +13,6 @@ from opencompass_gpassk.results.stored_results import Found, find_results
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import TrialTable, read_trials
 
-__all__ = ['ReadResult', 'chosen_models', 'pair_data_sets', 'read_side', 'results_at']
-
 Pair = tuple[Found, Found]
 Name = tuple[object, ...]
 

@@ -27,16 +27,6 @@ from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import read_trials
 
-__all__ = [
-    'Grid',
-    'Outlook',
-    'Pilot',
-    'SingleResponsesError',
-    'assumed',
-    'from_pilot',
-    'read_pilot',
-]
-
 DEFAULT_K = 16
 LEAST = 2  # judged samples that some problem of a pilot needs
 MULTIPLES = (1, 2, 3, 4, 6, 8)  # multiples of k, as default n

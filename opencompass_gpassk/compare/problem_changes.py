@@ -14,8 +14,6 @@ from opencompass_gpassk.metrics.paired import holm
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['Change', 'fisher_exact', 'problem_changes']
-
 
 @dataclass(frozen=True)
 class Change:

@@ -33,8 +33,6 @@ from opencompass_gpassk.results.judged_trials import VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
 
-__all__ = ['DRAWS', 'Aligned', 'Block', 'aligned', 'drawn_counts', 'drawn_down']
-
 
 def drawn_down(
     tables: Sequence[TrialTable],

@@ -16,18 +16,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-__all__ = [
-    'counted',
-    'escape_markdown',
-    'newest_bar',
-    'one_line',
-    'plain_errors',
-    'progress_bar',
-    'short_line',
-    'shortened',
-    'spreadsheet_text',
-    'visible_text',
-]
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
 # Characters that move or hide text, or end a line invisibly.

@@ -7,8 +7,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ['stable_hash', 'text_hash']
-
 
 def stable_hash(value: Any) -> str:
     """Return the hexadecimal SHA-256 of a value as JSON; what JSON can't hold becomes a text."""

@@ -15,16 +15,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
 
-__all__ = [
-    'at_line',
-    'fields_of',
-    'input_name',
-    'numbered_lines',
-    'parse_row',
-    'row_line',
-    'without_nan',
-]
-
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 UNDECODED = re.compile('[\udc80-\udcff]')  # from surrogateescape: bytes that aren't UTF-8
 

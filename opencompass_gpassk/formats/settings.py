@@ -8,8 +8,6 @@ from collections.abc import Collection, Mapping
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin
 
-__all__ = ['check_names', 'checked', 'gpus_asked', 'parse_settings']
-
 Settings = TypeVar('Settings')
 
 

@@ -18,22 +18,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-__all__ = [
-    'CONFIG_BYTES',
-    'MOST_PROBLEMS',
-    'RESULT_BYTES',
-    'SAMPLES',
-    'TRIALS',
-    'LineBounds',
-    'open_regular',
-    'read_bytes',
-    'read_json',
-    'read_members',
-    'read_object',
-    'stored_lines',
-    'written_whole',
-]
-
 MIB = 1 << 20
 
 

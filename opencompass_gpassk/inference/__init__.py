@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ['OpenAICompatible']
-
 
 def __getattr__(name: str) -> Any:
     # Loaded when asked for: judging imports this package too, and does without OpenCompass.

@@ -35,8 +35,6 @@ from opencompass_gpassk.inference.openai_compatible import (
 from opencompass_gpassk.inference.request_loop import reason_of
 from opencompass_gpassk.inference.requests import Request
 
-__all__ = ['OpenAIBackend', 'TurboMindAPIBackend', 'WrapperBackend', 'asks_otherwise']
-
 WORKERS = 32  # requests at once, as OpenCompass's wrappers have at most by default
 UPSTREAM = 'opencompass.'
 PATIENCE = 8  # further attempts of a wrapper that would go on for ever

@@ -14,22 +14,6 @@ from typing import Any, ClassVar
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
 
-__all__ = [
-    'DECODING',
-    'LENGTHS',
-    'OURS',
-    'Backend',
-    'End',
-    'Options',
-    'Output',
-    'Tap',
-    'UnknownBackend',
-    'as_output',
-    'room',
-    'truncated_by',
-    'with_ends',
-]
-
 LENGTHS = frozenset(
     ('max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens')
 )

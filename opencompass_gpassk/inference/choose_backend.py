@@ -19,8 +19,6 @@ from opencompass_gpassk.inference.provider_apis import ProviderBackend, paramete
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.vllm import VLLMBackend
 
-__all__ = ['BACKENDS', 'backend_class', 'backend_of']
-
 # By the name of the wrapper's class or of a base class: importing the classes themselves would
 # import every engine.
 BACKENDS: dict[str, type[Backend]] = {

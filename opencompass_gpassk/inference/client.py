@@ -37,12 +37,6 @@ from yarl import URL
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.inference.backend import truncated_by
 
-__all__ = [
-    *('FATAL', 'FILTERED', 'MISPLACED', 'TOO_LONG'),
-    *('Client', 'ClientError', 'Counts', 'Failure', 'GivenUp', 'Outcome', 'Receive', 'Reply'),
-    *('exception_failure', 'in_thread', 'read_addresses', 'read_response'),
-]
-
 logger = logging.getLogger(__name__)
 
 

@@ -20,8 +20,6 @@ from opencompass_gpassk.inference.backend import (
 )
 from opencompass_gpassk.inference.requests import combined_seed
 
-__all__ = ['HuggingFaceBackend']
-
 SMALL = 10_000_000  # parameters
 # Other settings in a checkpoint's generation_config.json that change what is drawn. Each is reset
 # only where it is set, since some versions of transformers don't know all of them.

@@ -40,8 +40,6 @@ from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.runs.running_task import running_task
 
-__all__ = ['GPassKGenInferencer']
-
 _NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 

@@ -16,8 +16,6 @@ from opencompass_gpassk.inference.backend import (
     with_ends,
 )
 
-__all__ = ['LMDeployBackend']
-
 REFUSED = 'LMDeploy refused the prompt; is it longer than session_len (max_seq_len)?'
 
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
 
-__all__ = ['model_identity', 'readable']
-
 # The fields of a config that change no draw, at any depth, and why. All others count.
 LEFT_OUT: dict[str, tuple[str, ...]] = {
     'names in tables': ('abbr', 'summarizer_abbr'),

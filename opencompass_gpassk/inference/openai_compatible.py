@@ -29,8 +29,6 @@ from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import NEUTRAL
 
-__all__ = ['APIBackend', 'OpenAICompatible', 'OpenAICompatibleBackend', 'messages', 'not_taken']
-
 ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
 CHAT = {
     'round': [

@@ -9,8 +9,6 @@ from opencompass_gpassk.inference.api_wrappers import UPSTREAM, WrapperBackend
 from opencompass_gpassk.inference.backend import LENGTHS
 from opencompass_gpassk.inference.sampling import NOT_APPLIED
 
-__all__ = ['PROVIDERS', 'ProviderBackend', 'parameters_taken']
-
 
 @dataclass(frozen=True)
 class Parameters:

@@ -16,13 +16,6 @@ from opencompass_gpassk.inference.saved_responses import Progress, Record
 if TYPE_CHECKING:
     from tqdm import tqdm
 
-__all__ = [
-    'Drawing',
-    'InferenceStoppedError',
-    'draw',
-    'reason_of',
-]
-
 
 class InferenceStoppedError(RuntimeError):
     """Too many consecutive requests failed: the model is probably unreachable."""

@@ -11,16 +11,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
 
-__all__ = [
-    'Request',
-    'batches',
-    'combined_seed',
-    'identify',
-    'identities_in_task',
-    'request_seed',
-    'shard_of',
-]
-
 SEED_BITS = 31  # every engine and API takes seeds of this size
 
 

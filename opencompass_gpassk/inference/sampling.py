@@ -8,8 +8,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.settings import check_names
 
-__all__ = ['NEUTRAL', 'NOT_APPLIED', 'PAPER', 'Sampling']
-
 # Values that leave the model's distribution unchanged. A parameter that a protocol leaves out gets
 # its value here, not a backend's default (transformers' top_k is 50).
 NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1.0}

@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.inference.requests import Request
 
-__all__ = ['Progress', 'Restored', 'write_predictions']
-
 Record = dict[str, Any]
 
 

@@ -17,8 +17,6 @@ from opencompass_gpassk.inference.backend import (
     with_ends,
 )
 
-__all__ = ['VLLMBackend']
-
 
 class VLLMBackend(Backend):
     """Each request has its own ``SamplingParams``, and so its own seed.

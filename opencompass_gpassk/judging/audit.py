@@ -31,21 +31,6 @@ from opencompass_gpassk.metrics.intervals import effective_size
 from opencompass_gpassk.runs.config import trials_files
 from opencompass_gpassk.trials import PEOPLE, Problem, Trial, Verdict, read_trials
 
-__all__ = [
-    'AuditTrial',
-    'Comparison',
-    'Disagreement',
-    'Labelled',
-    'Sample',
-    'draw_sample',
-    'is_asked',
-    'judge_audit',
-    'labelled_outcomes',
-    'labels_on_recorded',
-    'opinions',
-    'read_run',
-]
-
 STRATA = ('split', 'language', 'level')  # of the problems' groups
 
 Identity = tuple[str, str, str, int]  # model, data set, problem and replica

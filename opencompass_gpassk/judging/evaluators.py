@@ -43,8 +43,6 @@ from opencompass_gpassk.judging.verdict import (
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['judge_by_replica', 'judge_replica']
-
 FAILED = 'the evaluator failed:'
 PATIENCE = 3  # rows; an evaluator that fails on the first three is taken to fail on all
 UNREAD = (

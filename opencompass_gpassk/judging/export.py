@@ -19,8 +19,6 @@ from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
 from opencompass_gpassk.judging.store import LATEST, Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['LABEL_FIELDS', 'VerdictRows', 'read_label', 'read_verdict_rows', 'verdict_line']
-
 LABEL_FIELDS = ('human', 'verdict', 'label')
 WORDS = {
     'true': Verdict.CORRECT,

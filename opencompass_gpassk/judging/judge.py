@@ -25,20 +25,6 @@ from opencompass_gpassk.judging.prompt import BUILT_IN
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.settings import JudgeSettings
 
-__all__ = [
-    'Answer',
-    'Asker',
-    'Candidate',
-    'Judge',
-    'JudgeError',
-    'JudgeIdentity',
-    'Ledger',
-    'RecordedJudge',
-    'ServedJudge',
-    'Triple',
-    'make_judge',
-]
-
 
 class JudgeError(RuntimeError):
     """Judging can't go on or was not completed; the verdicts so far are kept."""

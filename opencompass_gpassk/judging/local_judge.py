@@ -27,8 +27,6 @@ from opencompass_gpassk.judging.settings import (
     sees_gpus,
 )
 
-__all__ = ['LocalJudge']
-
 Job = tuple[Hashable, str]  # a key and its prompt
 
 BATCH_SIZE = 8  # the default for configs without one, as in OpenCompass's evaluators

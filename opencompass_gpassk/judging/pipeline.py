@@ -45,16 +45,6 @@ from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Readin
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import OPEN, PEOPLE, UNRECOGNISED, Problem, Verdict
 
-__all__ = [
-    'Judged',
-    'Pipeline',
-    'PromptedJudge',
-    'Verdicts',
-    'candidates_of',
-    'judge_responses',
-    'require_coverage',
-]
-
 LANGUAGES = ('en', 'cn')
 MOST_PROMPTS = 30  # of a judge in the store, since every pair of prompts is tried
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from opencompass_gpassk.judging.judge import Triple
 
-__all__ = ['BUILT_IN', 'Prompt', 'defuse', 'neutralise']
 
 QUOTED = '┃ '  # marks each line of a text with several lines; not used in mathematics or by a menu
 LINE_ENDS = re.compile(r'\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]')

@@ -14,14 +14,6 @@ from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import OPEN, UNDECIDED, UNRECOGNISED, Verdict
 
-__all__ = [
-    'answer_classes',
-    'final_answer',
-    'judge_answers',
-    'reason_counts',
-    'without_answer',
-]
-
 LONGEST_PROCESSED = 200  # characters; a longer postprocessed text does not count as an answer
 LONGEST_REFUSAL = 400
 REFUSAL = re.compile(

@@ -19,21 +19,6 @@ from opencompass_gpassk.inference.client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
 
-__all__ = [
-    'MODES',
-    'NO_GPU',
-    'OF_RULES',
-    'JudgeSettings',
-    'check_gpus',
-    'config_hash',
-    'configured',
-    'judge_name',
-    'named',
-    'read_settings',
-    'secret_in',
-    'sees_gpus',
-]
-
 # Settings that change no verdict, or depend on the machine: in a hash they would separate equal
 # judges. Secrets are left out too: not even a hash of one belongs in a file's name.
 SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}

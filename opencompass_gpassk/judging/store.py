@@ -42,16 +42,6 @@ from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity, Triple
 from opencompass_gpassk.metrics.judge_error import is_labelled
 from opencompass_gpassk.trials import Verdict
 
-__all__ = [
-    'DATABASE_NAMES',
-    'LATEST',
-    'Record',
-    'Store',
-    'StoreError',
-    'StoredVerdict',
-    'VerdictStore',
-]
-
 VERSION = 2
 TABLE = """CREATE TABLE entries (
     id INTEGER PRIMARY KEY, source BLOB NOT NULL, subject BLOB NOT NULL, value BLOB NOT NULL,

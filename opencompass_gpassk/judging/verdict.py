@@ -10,8 +10,6 @@ from opencompass_gpassk.answers.braces import command_spans
 from opencompass_gpassk.answers.extract import BOXES, spoken
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['INVALID', 'MENUS', 'Judgement', 'Menu', 'Reading', 'read_letters', 'read_verdict']
-
 Reading = tuple[Verdict, str]  # a verdict, and the reason if it is unjudged
 
 RIGHT, WRONG = (Verdict.CORRECT, ''), (Verdict.INCORRECT, '')

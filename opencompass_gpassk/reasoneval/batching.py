@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     import torch
     from typing_extensions import Self
 
-__all__ = [
-    'SURROGATES',
-    'WHERE',
-    'BatchedScorer',
-    'Encoded',
-    'dtype_keyword',
-    'model_name',
-    'passages',
-    'prefix_ids',
-    'special_ids',
-    'tokenised',
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Encoded:

@@ -34,23 +34,12 @@ from opencompass_gpassk.reasoneval.batching import (
     special_ids,
     tokenised,
 )
-from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.solutions import CLASSES, Refusal, Solution
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
     from typing_extensions import Self
 
-__all__ = [
-    'DELIMITER_KEY',
-    'PROMPT',
-    'Refusal',
-    'Solution',
-    'StepClassifier',
-    'StepScorer',
-    'StepScores',
-    'StepTokenizer',
-    'find_layout',
-]
 
 HEAD = 'score_head.'
 POSITIONS = ('published', 'last')

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.steps import Protected
 
-__all__ = ['marked_steps']
 
 WORDS = [
     'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven',

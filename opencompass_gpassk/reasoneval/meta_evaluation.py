@@ -59,19 +59,6 @@ if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.classifier import StepScorer
     from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
-__all__ = [
-    'THRESHOLDS',
-    'MetaEvaluation',
-    'RecordedScores',
-    'ThresholdRow',
-    'detect_errors',
-    'evaluate_files',
-    'evaluate_scores',
-    'find_scores',
-    'labelled_rate',
-    'read_scores',
-    'threshold_rows',
-]
 
 SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)

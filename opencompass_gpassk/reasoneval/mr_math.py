@@ -19,17 +19,6 @@ from typing import Any
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 
-__all__ = [
-    'ErrorKind',
-    'LabelledSolution',
-    'field_error',
-    'find_sets',
-    'kind_named',
-    'read_id',
-    'read_set',
-    'typed',
-]
-
 STEPS = 'model_output_step_format'
 FIRST_ERROR = 'model_output_solution_first_error_step'
 SOLUTION = 'model_output_solution_correctness'

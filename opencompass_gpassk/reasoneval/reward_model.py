@@ -28,8 +28,6 @@ from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-__all__ = ['ProcessRewardScorer']
-
 
 class ProcessRewardScorer(BatchedScorer):
     """Scores solutions step by step with a causal language model, one number per step.

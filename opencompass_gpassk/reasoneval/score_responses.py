@@ -23,8 +23,6 @@ from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial
 
-__all__ = ['ResponseScores', 'ScoredResponse', 'score_responses', 'write_steps']
-
 
 @dataclass(frozen=True)
 class ScoredResponse:

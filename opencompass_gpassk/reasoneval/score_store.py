@@ -19,8 +19,6 @@ from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScore
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.scorers import SolutionScorer
 
-__all__ = ['ScoreStore', 'StoreError', 'score_solutions']
-
 
 class ScoreStore(Store):
     """Scores in a file, found by the scorer's settings and the solution's texts.

@@ -26,14 +26,6 @@ from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScore
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-__all__ = [
-    'SolutionScorer',
-    'checked_item',
-    'forget_scorer',
-    'identity_of',
-    'make_scorer',
-    'step_delimiter',
-]
 
 LARGE = 10**9  # parameters; a larger model takes hours on a CPU
 

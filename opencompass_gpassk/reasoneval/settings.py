@@ -14,8 +14,6 @@ from opencompass_gpassk.formats.settings import checked, parse_settings
 from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
-__all__ = ['DEMO', 'WHO', 'ReasoningSettings', 'configured', 'configured_gpus']
-
 DEMO = 'demo'
 DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
 THINKING = ('drop', 'keep')

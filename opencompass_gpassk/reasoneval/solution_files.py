@@ -14,9 +14,6 @@ from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_v
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import split_steps
 
-__all__ = ['Selection', 'read_solutions', 'scored_row', 'select', 'solution_in']
-
-
 RESULTS = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
 ENDS = ('refusal', 'tokens')
 

@@ -15,7 +15,6 @@ from opencompass_gpassk.metrics.reasoning import redundancy, validity
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ['CLASSES', 'Refusal', 'Solution', 'StepScores', 'indexes']
 
 CLASSES = ('negative', 'neutral', 'positive')
 

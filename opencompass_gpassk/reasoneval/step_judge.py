@@ -32,8 +32,6 @@ from opencompass_gpassk.reasoneval.solutions import (
     indexes,
 )
 
-__all__ = ['PromptedStepJudge', 'fill_prompt', 'prompt_text', 'read_steps']
-
 FOLDER = Path(__file__).parent / 'prompts'
 PLACEHOLDER = re.compile(r'\{(question|steps|count)\}')
 END_TOKENS = re.compile(r'(?:\s{0,9}(?:<\|\w{1,40}\|>|</s>)){1,3}\Z')

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
 from opencompass_gpassk.reasoneval.markers import marked_steps
 
-__all__ = ['Protected', 'split_steps']
-
 Span = tuple[int, int]
 
 # A fence opens code anywhere in a line (a list item may begin with it); alone in a line it closes.

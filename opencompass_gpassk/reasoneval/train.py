@@ -34,18 +34,6 @@ from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokeniz
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps, TrainingSettings
 
-__all__ = [
-    'Trained',
-    'TrainingSettings',
-    'collate',
-    'is_first',
-    'load_for_training',
-    'load_tokenizer',
-    'make_examples',
-    'step_loss',
-    'train',
-]
-
 CHECKPOINTS = 'checkpoints'
 SIGNATURE = 'run.txt'  # the settings that a resumed run must share with the interrupted one
 

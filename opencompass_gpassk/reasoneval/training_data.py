@@ -23,8 +23,6 @@ from opencompass_gpassk.reasoneval.mr_math import (
     typed,
 )
 
-__all__ = ['LABELS', 'LabelledSteps', 'TrainingSettings', 'read_step_labels']
-
 LABELS = (-1, 0, 1)  # in the order of the classes: negative, neutral, positive
 BAD_PROBLEM = 'bad_problem'
 

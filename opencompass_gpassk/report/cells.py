@@ -9,18 +9,6 @@ from enum import Enum
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.results.join_results import Estimate
 
-__all__ = [
-    'BRACKETS',
-    'STYLES',
-    'Cell',
-    'Mark',
-    'checked_style',
-    'interval_notes',
-    'marks_note',
-    'shown_cell',
-    'shown_interval',
-]
-
 Cell = str | int | float | None
 
 BRACKETS, PLUS_MINUS = 'brackets', '±'

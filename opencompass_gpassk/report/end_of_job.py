@@ -12,8 +12,6 @@ from opencompass_gpassk.report.tables.table import Table, shown_notes, to_text, 
 from opencompass_gpassk.results.join_results import Results
 from opencompass_gpassk.runs.task_states import State, TaskState
 
-__all__ = ['end_of_job']
-
 MOST_WARNINGS = 3
 
 

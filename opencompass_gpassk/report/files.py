@@ -37,16 +37,6 @@ from opencompass_gpassk.results.join_results import (
 )
 from opencompass_gpassk.runs.task_states import State, TaskState
 
-__all__ = [
-    'MissingMatplotlibError',
-    'latest_folder',
-    'tidy_rows',
-    'to_csv',
-    'to_json',
-    'write_figures',
-    'write_report',
-]
-
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
 FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high')

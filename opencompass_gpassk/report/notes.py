@@ -17,14 +17,6 @@ from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
-__all__ = [
-    'benchmark_notes',
-    'incomparable',
-    'sensitivity_notes',
-    'threshold_notes',
-    'undecided_note',
-]
-
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')

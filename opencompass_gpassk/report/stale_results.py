@@ -21,8 +21,6 @@ from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS
 from opencompass_gpassk.runs.config import evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
-__all__ = ['differences', 'evaluate_again', 'evaluates', 'told']
-
 N = 'n'
 ASIDE = '.earlier'
 BESIDE = ('.json', '.trials.jsonl.gz', '.steps.jsonl.gz')  # files of a result

@@ -49,8 +49,6 @@ from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.task_states import TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
 
-__all__ = ['GPassKSummarizer']
-
 Table = list[list[str]]
 PAGE = 'report.html'
 PLAIN = (str, int, float)

@@ -17,8 +17,6 @@ from opencompass_gpassk.results.make_result import table_figures
 from opencompass_gpassk.results.versions import find_groups
 from opencompass_gpassk.trials import TrialTable
 
-__all__ = ['contradiction']
-
 ROUNDING = 1e-3  # percent; what is fitted is not the same to the last digit on every machine
 MOST_VALUES = 20_000_000  # of figures × problems and responses; more take too much memory
 

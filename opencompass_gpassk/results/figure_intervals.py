@@ -17,8 +17,6 @@ from opencompass_gpassk.results.figure_values import Columns, FigureValues
 from opencompass_gpassk.results.figures import Side
 from opencompass_gpassk.results.groups import in_group
 
-__all__ = ['ESTIMAND', 'FIXED', 'IntervalSettings', 'figure_intervals']
-
 ESTIMAND = 'a population of problems like these, each sampled anew'
 FIXED = 'these very problems, each sampled anew'
 FEWEST, MOST = 100, 1_000_000  # resamples

@@ -19,8 +19,6 @@ from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import TrialTable
 
-__all__ = ['Columns', 'FigureValues', 'bounds', 'percent', 'problem_clusters']
-
 ROUNDING = 1e-9  # percent
 
 Row = NDArray[np.float64]

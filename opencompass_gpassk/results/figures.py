@@ -25,37 +25,6 @@ from opencompass_gpassk.metrics.variables import ratio
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 
-__all__ = [
-    'ACCURACY',
-    'CR',
-    'CR_BY_CHANCE',
-    'DROP',
-    'FALSE_POSITIVES',
-    'FAMILIES',
-    'GROUP_ACCURACY',
-    'G_PASS',
-    'LOSS',
-    'MAJORITY_VOTE',
-    'MG_PASS',
-    'OOR',
-    'OOR_BY_CHANCE',
-    'OOR_LESS_CHANCE',
-    'PASS',
-    'REASONING',
-    'SCORED',
-    'SHARES',
-    'SP_ACCURACY',
-    'UNDERSTANDING',
-    'UNDERSTANDING_SCORE',
-    'Counted',
-    'Family',
-    'Figure',
-    'Over',
-    'Side',
-    'parse_figure',
-    'result_figures',
-]
-
 Row = NDArray[np.float64]
 
 

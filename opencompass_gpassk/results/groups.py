@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from opencompass_gpassk.trials import ORIGINAL, Problem
 
-__all__ = ['Part', 'group_members', 'headline_problems', 'in_group', 'parts_of']
-
 
 @dataclass(frozen=True)
 class Part:

@@ -12,28 +12,6 @@ from opencompass_gpassk.results.figures import ACCURACY, SHARES, Figure, result_
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 
-__all__ = [
-    'Benchmark',
-    'Entry',
-    'Estimate',
-    'Result',
-    'Results',
-    'estimate',
-    'figures_of',
-    'has_verdicts',
-    'headline_figures',
-    'is_greedy',
-    'is_ours',
-    'join_benchmarks',
-    'read_figure',
-    'same_data',
-    'sample_count',
-    'shares_of',
-    'signature_line',
-    'stored_protocol',
-    'way_of_decoding',
-]
-
 
 class Estimate(float):
     """A figure in percent with its interval; arithmetic with it returns a plain number.

@@ -28,8 +28,6 @@ from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
 
-__all__ = ['ERRORS', 'TrueVerdicts', 'judge_error', 'most_sensitive', 'planned_ranges']
-
 LEVEL = 0.95
 DRAWS = 300
 PLAN_DRAWS = 100

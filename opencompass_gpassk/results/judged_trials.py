@@ -19,8 +19,6 @@ from opencompass_gpassk.metrics.missing import both, expected, right_among_missi
 from opencompass_gpassk.results.versions import VersionCounts, VersionGroups, find_groups
 from opencompass_gpassk.trials import TrialTable
 
-__all__ = ['REDUNDANCY', 'VALIDITY', 'JudgedTrials', 'Unknown']
-
 VALIDITY, REDUNDANCY = 'validity', 'redundancy'
 
 Mask = NDArray[np.bool_]

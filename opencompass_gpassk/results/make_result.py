@@ -39,17 +39,6 @@ from opencompass_gpassk.trials import (
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.score_responses import ResponseScores, ScoredResponse
 
-__all__ = [
-    'audit_responses',
-    'box',
-    'make_result',
-    'make_table',
-    'problem_rows',
-    'reasoning_summary',
-    'store',
-    'table_figures',
-]
-
 
 def problem_rows(
     table: TrialTable, of_sound: NDArray[np.int64] | None = None

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from opencompass_gpassk.metrics.understanding import understanding_limits
 
-__all__ = ['DEFAULT_GROUPS', 'DEFAULT_TAUS', 'NOBODY', 'Protocol']
-
 NOBODY = 'none'  # the judge in the signature of a result without verdicts
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))

@@ -17,8 +17,6 @@ from opencompass_gpassk.results.join_results import Result, stored_protocol
 from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import SCHEMA, check_schema
 
-__all__ = ['FIELDS', 'Field', 'check_result', 'in_schema_3', 'mixed_schemas']
-
 MOST = 1_000_000  # samples of a result; a file with more was made to do harm
 MOST_VERSIONS = 1000
 MOST_K = 1024  # tables for a larger k fill the memory

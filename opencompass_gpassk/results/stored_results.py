@@ -16,17 +16,6 @@ from opencompass_gpassk.results.schema import check_result, in_schema_3
 from opencompass_gpassk.runs.config import planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 
-__all__ = [
-    'TRIALS',
-    'Found',
-    'Sources',
-    'find_results',
-    'read_result',
-    'results_below',
-    'run_around',
-    'trials_beside',
-]
-
 TRIALS = '.trials.jsonl.gz'
 TIME = re.compile(r'\d{8}_\d{6}')
 OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.trials import ORIGINAL, Problem
 
-__all__ = ['VersionCounts', 'VersionGroups', 'find_groups']
-
 Counts = NDArray[np.int64]
 
 

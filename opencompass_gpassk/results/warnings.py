@@ -18,8 +18,6 @@ from opencompass_gpassk.results.figures import (
 )
 from opencompass_gpassk.results.protocol import Protocol
 
-__all__ = ['MANY_TRUNCATED', 'UNAPPLIED', 'bounds_line', 'result_warnings']
-
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
     """Return the bounds of the main figures as text, such as ``pass@4 50.0 to 62.5``.

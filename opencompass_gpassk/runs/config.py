@@ -16,21 +16,6 @@ from typing import Any
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.stored_files import CONFIG_BYTES, read_bytes
 
-__all__ = [
-    'Run',
-    'evaluator_of',
-    'find_run',
-    'planned',
-    'planned_run',
-    'read_config',
-    'read_literal_config',
-    'read_run_config',
-    'require_literal',
-    'run_config',
-    'stored_models',
-    'trials_files',
-]
-
 NEEDED = ('models', 'datasets')
 # From the name at the beginning of a line up to the next statement, which is not parsed.
 ASSIGNMENT = re.compile(

@@ -19,27 +19,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_members
 
-__all__ = [
-    'Gaps',
-    'IncompletePredictionsError',
-    'PredictionFiles',
-    'Response',
-    'align',
-    'by_file',
-    'find_gaps',
-    'how_to_ask_again',
-    'identities_in',
-    'model_name',
-    'prediction_folder',
-    'prediction_parts',
-    'read_handed_over',
-    'read_predictions',
-    'replicas',
-    'retry_note',
-    'run_folder',
-    'shard_numbers',
-]
-
 Identity = tuple[str, int]  # problem_id and replica
 
 LONGEST_GAP = 7

@@ -25,8 +25,6 @@ from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_
 from opencompass_gpassk.runs.predictions import shard_numbers
 from opencompass_gpassk.runs.task_states import State, task_states
 
-__all__ = ['TaskProgress', 'progress_file', 'progress_lines', 'watch']
-
 INTERVAL = 2.0  # seconds between two writes, and between two looks
 PLAIN_INTERVAL = 30.0  # seconds between lines where there is no terminal
 SILENT = 60.0  # seconds without a write after which a task is taken to be dead

@@ -26,8 +26,6 @@ from opencompass_gpassk.runs.predictions import (
 from opencompass_gpassk.runs.sample_files import SampledProblems
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['Recorded', 'read_data_set', 'recorded_data_sets']
-
 REMEDY = (
     'run the inference to its end with opencompass CONFIG -r. If it has ended, these are leftovers '
     'to delete, or data sets whose names end in _<number>: rename those files'

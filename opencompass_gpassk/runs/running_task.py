@@ -9,8 +9,6 @@ from typing import Any
 
 from opencompass.registry import TEXT_POSTPROCESSORS
 
-__all__ = ['answer_test', 'running_task']
-
 
 def running_task() -> Any:
     """Return the OpenCompass task that made the current call; None outside a task.

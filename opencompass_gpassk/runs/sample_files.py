@@ -26,8 +26,6 @@ from opencompass_gpassk.formats.jsonlines import (
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['SampledProblems', 'read_samples']
-
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 
 

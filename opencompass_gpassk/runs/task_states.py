@@ -27,16 +27,6 @@ from opencompass_gpassk.runs.predictions import (
     shard_numbers,
 )
 
-__all__ = [
-    'ModelFolder',
-    'State',
-    'TaskState',
-    'last_exception',
-    'read_log',
-    'task_states',
-    'tasks_named',
-]
-
 HEAD, TAIL = 1 << 20, 4 << 20  # bytes read at the beginning and end of a huge log
 LONGEST = 400  # characters of a message
 

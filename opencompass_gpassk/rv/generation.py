@@ -19,8 +19,6 @@ from opencompass_gpassk.rv.question import (
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
 
-__all__ = ['PosedQuestion', 'generate', 'pose', 'versions']
-
 DRAWS = 1000  # until a question counts as one that has too few versions
 
 

@@ -36,12 +36,6 @@ from opencompass_gpassk.rv import wording
 if TYPE_CHECKING:
     import sympy
 
-__all__ = [
-    *('DEFAULT_SEED', 'LANGUAGES', 'LEVELS', 'PER_GROUP', 'SUBJECTS'),
-    *('Answer', 'Question', 'Version'),
-    *('distinct', 'either_sign', 'one_of', 'rising', 'several', 'span'),
-    *('question', 'question_named', 'questions', 'require'),
-]
 
 # Exact: an integer, a fraction, an expression of sympy, a text; a list where any order will do, a
 # tuple where the order matters.

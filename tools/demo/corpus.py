@@ -13,8 +13,6 @@ from tools.demo.problem import Family, Problem
 from tools.demo.questions import QUESTIONS, QuestionFamily, evaluated_questions
 from tools.demo.wording import wrap
 
-__all__ = ['Evaluated', 'evaluated', 'normalise', 'problems', 'reserved', 'sample_rows']
-
 SAMPLE = Path(__file__).parents[2] / 'opencompass_gpassk' / 'datasets/sample'
 RESERVED = 0.1  # share of each family's instances that are kept for measuring accuracy
 

@@ -22,8 +22,6 @@ from transformers import (
 from opencompass_gpassk.datasets.prompts import make_prompt
 from tools.demo.corpus import problems, sample_rows
 
-__all__ = ['MODEL', 'accuracy', 'load', 'respond', 'sample_counts']
-
 MODEL = Path(__file__).parents[2] / 'opencompass_gpassk/demo' / 'model'
 BATCH = 64
 SAMPLING = {'do_sample': True, 'temperature': 1.0, 'top_p': 0.8, 'top_k': 50}

@@ -12,8 +12,6 @@ from collections.abc import Callable
 
 from tools.demo.problem import Family, Work
 
-__all__ = ['FAMILIES']
-
 FAMILIES: dict[str, Family] = {}
 
 

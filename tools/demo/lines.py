@@ -10,8 +10,6 @@ from fractions import Fraction
 
 from tools.demo.families import times
 
-__all__ = ['is_true', 'numbers_of', 'reworked', 'substituted']
-
 NUMBER = re.compile(r'(?<![\d.])\d+(?![\d.])')
 QUOTIENT = re.compile(r'(\d+)=(\d+)\\times\d+\+\d+')
 BY_HAND = re.compile(r'(\d+)\\times(\d+)=.+=.+=.+')

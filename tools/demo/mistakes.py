@@ -8,8 +8,6 @@ from collections.abc import Sequence
 
 from tools.demo.lines import is_true, numbers_of, reworked
 
-__all__ = ['garbled', 'idle_line', 'misread', 'wrong_line']
-
 KINDS = {'slip': 0.62, 'miscopied': 0.1, 'misplaced': 0.2, 'garbled': 0.08}
 ATTEMPTS = 20
 

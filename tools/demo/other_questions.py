@@ -9,8 +9,6 @@ from opencompass_gpassk.rv.question import Question, questions
 from tools.demo.problem import Question as Template
 from tools.demo.questions import QUESTIONS
 
-__all__ = ['other_question']
-
 VARIABLE = 0.4  # share of the English ones that are questions with random variables
 LONGEST = 160  # characters
 TEXTS = {

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from string import Template
 from typing import NamedTuple
 
-__all__ = ['Family', 'Problem', 'Work', 'worked_out']
-
 ANSWER = {'en': '. The answer is $\\boxed{%d}$.', 'cn': '。答案是 $\\boxed{%d}$。'}
 
 

@@ -18,8 +18,6 @@ from opencompass_gpassk.rv.question import question_named
 from tools.demo.families import times
 from tools.demo.problem import Problem, worked_out
 
-__all__ = ['QUESTIONS', 'QuestionFamily', 'evaluated_questions']
-
 EVALUATED_VERSIONS = 20  # of each question, under the default seed: four times what is asked
 QUESTIONS: dict[str, QuestionFamily] = {}
 

@@ -28,16 +28,6 @@ from tools.demo.other_questions import other_question
 from tools.demo.problem import ANSWER, Problem
 from tools.demo.tokenizer import PIECES
 
-__all__ = [
-    'COUNT',
-    'DELIMITER',
-    'STREAM',
-    'labelled_steps',
-    'lines_of',
-    'prm800k_row',
-    'sound_steps',
-]
-
 STREAM = 'steps/0'
 COUNT = 14_000
 DELIMITER = ', '  # between the steps of a response

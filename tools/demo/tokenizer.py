@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-__all__ = ['CHAT_TEMPLATE', 'make_tokenizer']
-
 USER, ASSISTANT, END, PAD = '<|user|>', '<|assistant|>', '<|end|>', '<|pad|>'
 # LaTeX commands, single digits, the border between formulas, words, blanks, any other character.
 PIECES = r'\\[a-z]+\{?|\d|\$, \$| ?\$| ?[^\W\d_]+|\s+|.'

@@ -20,8 +20,6 @@ from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM, PreTra
 from tools.demo.corpus import problems
 from tools.demo.tokenizer import make_tokenizer
 
-__all__ = ['BATCH', 'STEPS', 'STREAM', 'train']
-
 MODEL = Path(__file__).parents[2] / 'opencompass_gpassk/demo' / 'model'
 STREAM = 'train/0'
 BATCH = 32

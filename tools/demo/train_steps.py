@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from opencompass_gpassk.reasoneval.classifier import StepClassifier
 
-__all__ = ['HELD_OUT', 'STAGES', 'STEP_CLASSIFIER', 'adapted', 'deepened', 'train_steps']
 
 STEP_CLASSIFIER = Path(__file__).parents[2] / 'opencompass_gpassk/demo' / 'step_classifier'
 HELD_OUT = ('steps/held-out', 2000)  # stream and count

@@ -9,8 +9,6 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
-__all__ = ['wrap']
-
 BARE = 0.3  # share of the prompts that are the question alone
 
 

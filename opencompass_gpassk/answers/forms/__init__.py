@@ -12,8 +12,6 @@ from opencompass_gpassk.answers.forms.sequence import Sequence, read_list
 from opencompass_gpassk.answers.forms.sets import Set
 from opencompass_gpassk.answers.forms.text import Text
 
-__all__ = ['FORMS', 'Choice', 'Equation', 'Expression', 'Number', 'Sequence', 'Set', 'Text']
-
 FORMS = (Choice, Number, Set, Text, Sequence, Equation, Expression)
 READERS += [
     Choice.read,

@@ -13,8 +13,6 @@ from opencompass_gpassk.answers.forms.text import Text
 from opencompass_gpassk.answers.frames import is_unchanged
 from opencompass_gpassk.answers.relation import Relation
 
-__all__ = ['Choice']
-
 # The letter of a choice alone: A, (A), [A], A., (A):
 ALONE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
 # A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.

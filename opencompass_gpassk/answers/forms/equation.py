@@ -14,8 +14,6 @@ from opencompass_gpassk.answers.forms.sets import FLIP, Set
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 
-__all__ = ['Equation']
-
 OPERATOR = re.compile(r'\\(?:le|ge|ne|in|equiv|approx)(?![a-zA-Z])|(?<!:)[<>]|=|\\to(?![a-zA-Z])')
 # The measure of a figure: AB, |AB|, \cos\alpha, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
 FIGURE = re.compile(

@@ -14,8 +14,6 @@ from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.units import UNITS
 
-__all__ = ['Expression']
-
 INFINITE = {'\\infty': 1, '-\\infty': -1}
 # Letters for any whole number, as in 2k + 1.
 WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')

@@ -14,10 +14,6 @@ from opencompass_gpassk.answers.parameters import letters, renamed
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import MEASURES, WORDLISTS, factor, split_unit, units_agree
 
-__all__ = [
-    *('COMMA', 'DOTS', 'READERS', 'Form', 'Parse', 'compare', 'parse', 'read_measured'),
-]
-
 Parse = Callable[[str], 'Form']
 
 

@@ -11,8 +11,6 @@ from opencompass_gpassk.answers.forms.form import Form, Parse
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.units import either
 
-__all__ = ['Number', 'parse_number', 'rounds']
-
 # No answer has as many digits, and results stay below the 4300 digits that Python will print.
 DIGITS_LIMIT = 1000
 DIGIT = re.compile(r'\d')

@@ -19,8 +19,6 @@ from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.relation import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 
-__all__ = ['DESCRIBED', 'LIST', 'Sequence', 'read_list']
-
 # Separators of the elements of a list: a comma, *and*, *or*, or their Chinese words.
 WORD = r'(?<![a-zA-Z\\])(?:and|or)(?![a-zA-Z])|和|或者?|以及|及|与'
 LIST = re.compile(

@@ -15,8 +15,6 @@ from opencompass_gpassk.answers.forms.sequence import Sequence
 from opencompass_gpassk.answers.parameters import number_set
 from opencompass_gpassk.answers.relation import Relation, all_of
 
-__all__ = ['FLIP', 'Set']
-
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
 OR = re.compile(
     r'\\(?:lor|vee)(?![a-zA-Z])|[,;]?\s?\\text\{\s?or\s?\}'

@@ -11,8 +11,6 @@ from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
 from opencompass_gpassk.answers.relation import Relation
 from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
-__all__ = ['Text']
-
 # Three letters or more that aren't a command, a short English word, or a letter of another script
 # except Greek.
 WORD = re.compile(

@@ -7,8 +7,6 @@ from typing import Any
 from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.commands.reasoneval import filter, meta, run, score, train
 
-__all__ = ['add_parser']
-
 DESCRIPTION = """\
 Score whether the steps of solutions are valid and useful (ReasonEval, arXiv 2404.05692):
 

@@ -11,8 +11,6 @@ from opencompass_gpassk.commands import add_command, check_output, note, write_l
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.reasoneval.solution_files import select
 
-__all__ = ['add_action', 'run']
-
 DESCRIPTION = """\
 Keep the solutions that are valid and not redundant, for example for training (arXiv 2404.05692,
 5.2). SCORED is a file of `gpassk reasoneval score`, or the steps file beside a result of a run

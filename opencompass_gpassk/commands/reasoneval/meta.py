@@ -17,8 +17,6 @@ from opencompass_gpassk.report.tables.meta_evaluation import (
 )
 from opencompass_gpassk.report.tables.table import to_text
 
-__all__ = ['add_action', 'run']
-
 DESCRIPTION = """\
 Compare evaluators' scores of the steps of MR-MATH with people's labels: macro F1 and AUC for
 invalid and redundant errors, of solutions and of steps, and the false-positive rate among right

@@ -12,8 +12,6 @@ from opencompass_gpassk.commands.reasoneval.scorer_options import (
 )
 from opencompass_gpassk.reasoneval.scorers import make_scorer
 
-__all__ = ['add_action', 'run']
-
 DESCRIPTION = """\
 Score the reasoning in the responses of a run of OpenCompass, without inference. This adds validity,
 redundancy, the false-positive rate and sound G-Pass@k to its results. The scores of all steps are

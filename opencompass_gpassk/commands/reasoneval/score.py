@@ -17,8 +17,6 @@ from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solution
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.solution_files import read_solutions, scored_row, solution_in
 
-__all__ = ['add_action', 'run']
-
 DESCRIPTION = """\
 Score each step of solutions with a ReasonEval model, a process reward model, or a judge (whose
 scores are 0 or 1). FILE is JSON lines, gzipped or not, or - for standard input:

@@ -8,12 +8,6 @@ from typing import Any
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 
-__all__ = [
-    'add_aggregates',
-    'add_scorer_options',
-    'scorer_settings',
-]
-
 
 def add_aggregates(parser: argparse.ArgumentParser) -> None:
     """Add ``--validity-by`` and ``--redundancy-by``."""

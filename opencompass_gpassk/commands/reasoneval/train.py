@@ -15,8 +15,6 @@ from opencompass_gpassk.reasoneval.training_data import (
     read_step_labels,
 )
 
-__all__ = ['add_action', 'run']
-
 DESCRIPTION = """\
 Fine-tune a language model on step labels, so that it scores steps (arXiv 2404.05692, section 3.2).
 FILE is PRM800K's JSON lines, or a set of MR-MATH. `gpassk reasoneval score --model` reads the saved

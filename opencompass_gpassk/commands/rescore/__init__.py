@@ -18,8 +18,6 @@ from opencompass_gpassk.commands import (
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.runs.config import read_config
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Make the results of a run of OpenCompass again from its responses, after the judge, the thresholds,
 the rules or a person's verdicts have changed. (OpenCompass's -r keeps all existing results.) Stored

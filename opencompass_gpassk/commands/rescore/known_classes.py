@@ -21,18 +21,6 @@ from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import OF_RULES, JudgeSettings
 from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings, configured
 
-__all__ = [
-    'FORMER_DEFAULTS',
-    'SUMMARIZER',
-    'TRUST',
-    'UnknownPartError',
-    'known_dataset',
-    'known_model',
-    'known_summarizer',
-    'recorded_judge',
-    'recorded_reasoning',
-]
-
 TRUST = 'If the run is your own, --trust-config runs its config as OpenCompass did'
 SUMMARIZER = 'opencompass_gpassk.summarizer.GPassKSummarizer'
 SUMMARIZERS = (SUMMARIZER, 'opencompass_gpassk.report.summarizer.GPassKSummarizer')

@@ -42,9 +42,6 @@ from opencompass_gpassk.results.stored_results import read_result
 from opencompass_gpassk.runs.config import find_run, planned, read_run_config
 from opencompass_gpassk.runs.predictions import read_predictions
 
-__all__ = ['Changes', 'rescore', 'rescore_run', 'summarize_again']
-
-
 JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
 
 

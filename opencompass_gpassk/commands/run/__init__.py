@@ -29,8 +29,6 @@ from opencompass_gpassk.runs.config import find_run, planned_run, read_run_confi
 from opencompass_gpassk.runs.progress import watch
 from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
 
-__all__ = ['add_parser', 'run']
-
 DESCRIPTION = """\
 Sample the problems of data sets n times from models, judge the answers and print the table:
 

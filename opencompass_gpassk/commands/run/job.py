@@ -20,16 +20,6 @@ from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.settings import configured, read_settings
 from opencompass_gpassk.runs.config import require_literal
 
-__all__ = [
-    'OURS',
-    'Protocol',
-    'dataset_configs',
-    'job_text',
-    'missing_data',
-    'sampling_of',
-    'work_folder',
-]
-
 # Name of a data set → folder of its configs, and the environment variables that select it there.
 OURS: dict[str, tuple[str, dict[str, str]]] = {
     'sample': ('livemathbench', {'GPASSK_VERSION': 'sample'}),

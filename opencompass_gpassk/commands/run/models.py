@@ -18,8 +18,6 @@ from opencompass_gpassk.commands.run.server import served_models, shown_models
 from opencompass_gpassk.judging.settings import sees_gpus
 from opencompass_gpassk.runs.config import require_literal
 
-__all__ = ['BACKENDS', 'model_configs']
-
 # Backend → what it must import, and how its models are served from an environment of their own.
 BACKENDS = {
     'hf': (('transformers',), ''),

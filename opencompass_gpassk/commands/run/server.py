@@ -15,8 +15,6 @@ from opencompass_gpassk.inference.client import Address, Client, exception_failu
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.sampling import Sampling
 
-__all__ = ['served_models', 'shown_models', 'try_requests']
-
 LIST_TIMEOUT = 4.0  # seconds
 PATIENCE = 4.0  # seconds for a reply to a short request after one failed
 LONGEST_LIST = 2**22  # bytes

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['draw_bars', 'plot_bars', 'plot_interval']
 
 # The fills differ in lightness and hatching too, for a copy without colours.
 FILLS = (('#56B4E9', ''), ('#E69F00', '....'), ('#0072B2', '////'), ('#CC79A7', 'xx'))

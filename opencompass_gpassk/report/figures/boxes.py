@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['boxed_results', 'draw_boxes', 'plot_boxes']
 
 Boxes = Mapping[str, Mapping[str, Mapping[str, float]]]
 

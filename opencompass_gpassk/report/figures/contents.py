@@ -22,7 +22,6 @@ from opencompass_gpassk.results.join_results import Benchmark, Results, join_ben
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ['report_figures']
 
 Drawn = tuple[str, Callable[[], 'Figure']]
 

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['decline_tables', 'declines', 'difficulties', 'draw_decline', 'plot_decline']
 
 FIELDS = ({'level'}, {'difficulty'})
 ALL = 'all'

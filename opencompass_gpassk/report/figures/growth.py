@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['Growth', 'draw_growth', 'growing', 'growth', 'plot_growth']
 
 MOST_POINTS = 12  # points of a line
 NORMAL = 1.959964  # standard deviations to either side of the mean that hold 95 %

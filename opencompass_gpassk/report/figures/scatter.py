@@ -28,16 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    'Points',
-    'draw_drop',
-    'draw_false_positives',
-    'draw_panels',
-    'plot_drop',
-    'plot_false_positives',
-    'plot_points',
-    'rated_results',
-]
 
 Points = Mapping[str, tuple[float, float]]
 Values = NDArray[np.float64]

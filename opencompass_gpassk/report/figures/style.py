@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    'INSTALL',
-    'add_legend',
-    'ends_of',
-    'has_intervals',
-    'intervals_name',
-    'labelled',
-    'number',
-    'plot_band',
-    'save_figure',
-    'shown_label',
-]
 
 INSTALL = 'pip install "matplotlib>=3.8"'
 

@@ -40,15 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = [
-    'Sweep',
-    'draw_slopes',
-    'draw_sweep',
-    'entry_slopes',
-    'plot_sweep',
-    'slope_weights',
-    'sweeps',
-]
 
 NUMBER = re.compile(r'\d+(?:\.\d+)?')
 DODGE = 0.012  # distance between intervals, as a share of the width that values cover

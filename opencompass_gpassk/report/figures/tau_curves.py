@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['draw_benchmark', 'plot_thresholds']
-
 
 def plot_thresholds(
     axis: Axes,

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ['draw_understanding', 'plot_understanding']
 
 # The fills differ in lightness and hatching too, for a copy without colours.
 FILLS = (('#0072B2', ''), ('#56B4E9', '////'), ('#D55E00', 'xx'))

@@ -28,16 +28,6 @@ from opencompass_gpassk.results.join_results import (
     shares_of,
 )
 
-__all__ = [
-    'AVERAGE',
-    'GREEDY',
-    'column_notes',
-    'entry_figures',
-    'entry_intervals',
-    'shown_columns',
-    'true_figures',
-]
-
 GREEDY, AVERAGE = 'greedy', 'average@n'
 
 

@@ -38,8 +38,6 @@ from opencompass_gpassk.results.join_results import (
 from opencompass_gpassk.results.stored_results import Found, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 
-__all__ = ['MOST_TEXT', 'Mark', 'PageData', 'marks_of', 'page_data', 'run_facts']
-
 
 def run_facts(found: Found) -> list[tuple[str, str]]:
     """Return name and text of each fact about a result: source, sampling, judging, counts."""

@@ -18,8 +18,6 @@ from typing import Any
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.report.page.data import PageData
 
-__all__ = ['json_in_html', 'render_page', 'write_page']
-
 TEMPLATES = Path(__file__).with_name('templates')
 SECTIONS = {
     'leaderboard': 'Leaderboard',

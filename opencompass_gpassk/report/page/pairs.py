@@ -39,8 +39,6 @@ from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.join_results import Benchmark, Result
 from opencompass_gpassk.results.protocol import Protocol
 
-__all__ = ['compare_entries']
-
 COLUMNS = 400  # pairs compared at once, to save memory
 DIGITS = 4
 LEVEL = 0.95

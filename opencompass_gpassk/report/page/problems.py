@@ -29,21 +29,6 @@ from opencompass_gpassk.results.make_result import problem_rows
 from opencompass_gpassk.results.stored_results import Found
 from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
 
-__all__ = [
-    'LONGEST',
-    'SHORTEST',
-    'PageProblem',
-    'Response',
-    'Solved',
-    'collect_problems',
-    'examples',
-    'fitting_length',
-    'packed_texts',
-    'read_responses',
-    'segments',
-    'to_tree',
-]
-
 LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
 MOST_MISSING = 1 << 20  # samples of one problem; a file may claim any number

@@ -28,16 +28,6 @@ from opencompass_gpassk.report.tables.table import Cell, Table, to_markdown
 from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.trials import Verdict
 
-__all__ = [
-    'audit_tables',
-    'blind_rows',
-    'disagreement_rows',
-    'error_rates',
-    'figures_json',
-    'markdown_audit',
-    'plan_table',
-]
-
 Names = tuple[str, str]
 ErrorRates = Mapping[str, tuple[int, list[list[float]]]]
 # Model, data set, figure, half the width of its interval, and of its range for so many labels.

@@ -20,8 +20,6 @@ from opencompass_gpassk.results.join_results import (
     join_benchmarks,
 )
 
-__all__ = ['benchmark_tables', 'true_verdict_tables']
-
 TRUE = ['model', 'figure', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
 TRUE_NOTES = [
     "estimate: under true verdicts, according to people's labels on some of them (gpassk audit)",

@@ -22,8 +22,6 @@ from opencompass_gpassk.results.join_results import (
 from opencompass_gpassk.results.judged_trials import VALIDITY
 from opencompass_gpassk.trials import TrialTable, read_trials
 
-__all__ = ['AVERAGE', 'GREEDY', 'Best', 'Trials', 'best_entries', 'verdicts_of']
-
 Place = tuple[str, str]  # model, data set
 Trials = Mapping[Place, TrialTable]  # the trials of the result
 

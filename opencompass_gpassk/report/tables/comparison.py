@@ -21,8 +21,6 @@ from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettin
 from opencompass_gpassk.results.figures import G_PASS, PASS, Figure
 from opencompass_gpassk.results.stored_results import Found
 
-__all__ = ['Compared', 'check_lines', 'comparison_document', 'comparison_tables']
-
 FORMAT = 1
 
 

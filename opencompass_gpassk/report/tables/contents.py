@@ -15,8 +15,6 @@ from opencompass_gpassk.report.tables.variables import contamination_table, vari
 from opencompass_gpassk.results.join_results import Results
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
-__all__ = ['report_tables']
-
 
 def report_tables(results: Results, trials: Trials | None = None) -> list[Table]:
     """Return all tables of a report.

@@ -16,8 +16,6 @@ from opencompass_gpassk.report.cells import (
 )
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Table, alignment, shown_notes
 
-__all__ = ['escape_latex', 'latex_report', 'to_latex']
-
 HEAD = (
     '% Tables of G-Pass@k. The preamble needs \\usepackage{booktabs} and \\usepackage{graphicx},\n'
     '% and for names in other scripts XeLaTeX or LuaLaTeX with a font that has them.\n'

@@ -17,8 +17,6 @@ from opencompass_gpassk.reasoneval.meta_evaluation import (
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.report.tables.table import Cell, Table
 
-__all__ = ['meta_json', 'meta_tables', 'threshold_tables']
-
 DECIMALS = 3
 
 

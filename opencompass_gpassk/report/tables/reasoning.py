@@ -23,19 +23,6 @@ from opencompass_gpassk.results.join_results import (
 )
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
 
-__all__ = [
-    'PARTS',
-    'QUANTITIES',
-    'ReasoningResult',
-    'box_of',
-    'mixture_notes',
-    'reasoning_notes',
-    'reasoning_results',
-    'reasoning_tables',
-    'threshold_name',
-    'unknown_notes',
-]
-
 SHOWN_REFUSALS = 3
 OF_STEPS = {'min': 'the least', 'max': 'the greatest'}
 

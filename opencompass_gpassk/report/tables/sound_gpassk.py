@@ -25,8 +25,6 @@ from opencompass_gpassk.results.join_results import (
     read_figure,
 )
 
-__all__ = ['sound_tables']
-
 
 @dataclass(frozen=True)
 class _Columns:

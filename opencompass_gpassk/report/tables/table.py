@@ -19,21 +19,6 @@ from opencompass_gpassk.report.cells import (
     shown_interval,
 )
 
-__all__ = [
-    'CROSSED',
-    'DIFFICULTY',
-    'Cell',
-    'Table',
-    'alignment',
-    'group_order',
-    'kind_of',
-    'shown_notes',
-    'to_markdown',
-    'to_text',
-    'told_apart',
-    'wrapped',
-]
-
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
     """Return names cut in the middle to at most ``most`` characters; different ones stay different.

@@ -41,8 +41,6 @@ from opencompass_gpassk.results.join_results import (
     way_of_decoding,
 )
 
-__all__ = ['VariableResult', 'contamination_table', 'slope', 'variable_results', 'variable_tables']
-
 HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 SOURCE = re.compile('MATH|LEETCODE', re.IGNORECASE)
 READING = (
