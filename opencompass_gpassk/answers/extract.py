@@ -177,7 +177,7 @@ YES_OR_NO = re.compile(
     re.IGNORECASE,
 )
 TRUTH = re.compile(
-    r'(?:[这该此原][^，。\n]{1,6}?是?)?\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|正确|错误|对|错|不对|不?能)(?=\W|的)',
+    r'(?:[这该此原][^，。\n]{1,6}?是?)?\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|正确|错误|对|错|不对|不?能)(?=\*{0,2}(?:的|[.,;:!，。；：！—–\n]|\s?\Z))',
     re.IGNORECASE,
 )
 SECOND_THOUGHT = re.compile(rf'\b(?:{SLIP})\b|更正|等等|重新|其实|应该?[是为]', re.IGNORECASE)
@@ -248,7 +248,8 @@ PLAIN = re.compile(
 )
 # What is computed on the way to a value: she gets 50 - 18 = $32.
 COMPUTED = re.compile(
-    r'(?<![\w.,$])\(?\$?\d[\d.,]*%?(?:\s?[-+*/×÷−x]\s?\(?\$?\d[\d.,]*%?\)?)+\s?=\s?(?=\$?-?\d)'
+    r'(?<![\w.,$])\(?\$?\d[\d.,]{0,15}%?(?:\s?[-+*/×÷−x]\s?\(?\$?\d[\d.,]{0,15}%?\)?){1,12}'
+    r'\s?=\s?(?=\$?-?\d)'
 )
 DIGIT = re.compile(r'\d')
 WORD = re.compile(r'[a-z]{3,}|[\u4e00-\u9fff]')

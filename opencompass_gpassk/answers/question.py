@@ -122,6 +122,11 @@ def _ended_with(answer: Form, options: dict[str, Form]) -> list[str]:
         for name, option in options.items()
         if isinstance(option, Text) and len(option.words) > 1 and option.words in answer.words
     }
+    told = {  # York is told of by New York
+        name: words
+        for name, words in told.items()
+        if not any(words in other and words != other for other in told.values())
+    }
     ends = [name for name, words in told.items() if answer.words.endswith(words)]
     lead = answer.words.removesuffix(told[ends[0]]) if len(told) == len(ends) == 1 else ''
     said = LINK.search(lead.strip()) and is_unchanged(lead)
@@ -191,6 +196,7 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
         told = unspaced(normalise(question)) if len(answer.name) > 2 else ''
         other = answer.name in letters(' '.join(MATH.findall(question)))  # y, where x is asked
         other = other or (told != '' and unspaced(answer.name) in told)
+        other = other or asked[0] == answer.name[:1] == '\\'  # \cos x, not \sin x
         return Relation.UNKNOWN if other else relation
     if relation is not Relation.UNKNOWN:
         return relation
