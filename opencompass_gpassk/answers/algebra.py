@@ -40,7 +40,10 @@ MIXED = re.compile(r'(?<![\d.^_}])(\d+)\s?(\\frac)\{(\d+)\}\{(\d+)\}')
 # One-letter bases and arguments in a row: \log_2 8.
 LOG_BASE = re.compile(r'(\\log)\s?_\s?(\w)\s')
 # Combinations of 5 things, 2 at a time, as they are written in Chinese: C_5^2.
-COMBINATIONS = re.compile(r'(?<![a-zA-Z\\])C_\{?(\d+)\}?\^\{?(\d+)\}?(?!\d)')
+CHOICE = r'(?<![a-zA-Z\\]){}_(?:\{{(\d+)\}}|(\d))\s?\^(?:\{{(\d+)\}}|(\d)(?!\d))'
+COMBINATIONS = re.compile(CHOICE.format('C'))
+# Permutations: A_5^2.
+PERMUTATIONS = re.compile(CHOICE.format('[AP]'))
 # Vectors by their units, 2\vec{i} + 3\vec{j} or 2i + 3j.
 VECTOR = re.compile(r'\\(?:vec|hat|overrightarrow)(?![a-zA-Z])|(?<![a-zA-Z\\])[jk](?![a-zA-Z])')
 
@@ -116,7 +119,9 @@ def read(text: str) -> Any:
     from sympy import Basic, Float, I, MatrixBase, Pow, Rational, Symbol
     from sympy.core.relational import Relational
 
-    latex = LOG_BASE.sub(r'\1_{\2}', text)
+    latex = COMBINATIONS.sub(r'\\binom{\1\2}{\3\4}', text)
+    latex = PERMUTATIONS.sub(r'\\frac{\1\2!}{(\1\2-\3\4)!}', latex)
+    latex = LOG_BASE.sub(r'\1_{\2}', latex)
     if not text or not ALLOWED.fullmatch(text) or UNSAFE.search(FACTORS.sub(r'\1', latex)):
         raise UnreadableError(text)
     for base, exponent in WRITTEN_POWER.findall(latex):  # the parser takes longer
@@ -125,7 +130,7 @@ def read(text: str) -> Any:
     latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
     latex = ODD_ROOT.sub(r'-\1{', latex)
     latex = ROOT_POWER.sub(r'(\1)', latex)
-    latex = COMBINATIONS.sub(r'\\binom{\1}{\2}', DECIMAL.sub(_as_fraction, latex))
+    latex = DECIMAL.sub(_as_fraction, latex)
     normalization = NormalizationConfig(malformed_operators=True, boxed='none')
     try:
         expression = _converter().parse(MIXED.sub(_as_sum, normalize_latex(latex, normalization)))

@@ -11,7 +11,7 @@ from opencompass_gpassk.answers.braces import depth, split_top
 from opencompass_gpassk.answers.extract import boxed, ending, without_boxes
 from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
-from opencompass_gpassk.answers.frames import stated_value
+from opencompass_gpassk.answers.frames import is_unchanged, stated_value
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import read_conditions
 from opencompass_gpassk.answers.question import read_options, settle
@@ -25,6 +25,7 @@ COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 # The number of one of several answers: (1) 3; (2) 5.
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
+GIVEN = re.compile(r'[\u4e00-\u9fff，,\s]{1,20}(?=[a-zA-Z]\w?\s?=)')
 NAMED = re.compile(
     r"^(?:\\[a-z]{3}\s?\d?\\?)?[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
 )
@@ -119,7 +120,7 @@ def _thoroughly(gold: str, answer: str, question: str | None) -> Result:
     texts = normalise(gold), normalise(answer)
     found = _compare(*_read(texts), texts, (gold, answer), question)
     value = stated_value(without_boxes(answer)) if found[1] == 'words' else None
-    if not value or value == answer.strip():
+    if not value or value == answer.strip() or len(ITEM.findall(texts[1])) > 1:
         return found
     texts = texts[0], normalise(value)
     return _compare(*_read(texts), texts, (gold, value), question)
@@ -217,7 +218,12 @@ def _listed(text: str) -> str:
     if len(marks) < 2 or not '123456789 abcdefgh'.startswith(order, 0 if order[0] == '1' else 10):
         return text
     pieces = [text[m.end() : end].strip(' ;,.') for m, end in zip(marks, ends, strict=True)]
-    pieces = [NAMED.sub('', stated_value(piece) or piece) for piece in pieces]
+    pieces = [stated_value(piece) or piece for piece in pieces]
+    leads = [GIVEN.match(piece) for piece in pieces]  # by what was given, a = 2
+    pieces = [
+        NAMED.sub('', piece[lead.end() :] if lead and is_unchanged(lead[0]) else piece)
+        for piece, lead in zip(pieces, leads, strict=True)
+    ]
     pieces = [f'\\{{{p}\\}}' if len(split_top(p, COMMA)) > 1 else p for p in pieces]
     return f'({", ".join(pieces)})' if all(pieces) else text
 

@@ -26,7 +26,7 @@ from opencompass_gpassk.answers.frames import (
 from opencompass_gpassk.answers.units import UNITS, either, split_unit
 
 THINK_TAG = re.compile(
-    r'<(/?)(?:think|thinking|thought|reasoning)>'
+    r'<(/?)(?:think|thinking|thought|reasoning|思考)>'
     r'|<\|(begin|end)_of_thought\|>'
     r'|◁(/?)think▷',
     re.IGNORECASE,
@@ -106,7 +106,7 @@ BETWEEN_LIMIT = 60
 PHRASE = re.compile(
     r'(?<!#)####(?!#)'
     r'(?!\s{0,3}\*{0,2}(?:\d{1,2}[.)]\s)?(?:[a-zA-Z]{3,}\W{0,2}\s\S|[\u4e00-\u9fff]{3}))'
-    r'|<(?:final_?)?answer>|\[(?:final )?answer\]|[【\[](?:最终)?答案[】\]]'
+    r'|<(?:final_?)?(?:answer|result|答案)>|<final>|\[(?:final )?answer\]|[【\[](?:最终)?答案[】\]]'
     r'|["\'](?:final[_ ]?|correct[_ ]?)?(?:answer|choice|答案)["\']\s{0,3}[:：]'
     r'|\bfinal\s{1,3}results?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\b(?:final\s{1,3})?answers?\*{0,2}\s{0,3}(?:is|are|=|:|：)'
@@ -146,6 +146,8 @@ SENTENCE_END = re.compile(
 PHRASE_LIMIT = 1000
 LEAD_END = re.compile(r'[。！？।؟]|[.!?](?=\s|$)|\n\s*\n')
 LEAD_OPEN = re.compile(r'[^\s.!?。！？$\]]\s*(?:\\\[|\\\(|\$\$?|\*\*)?\s*$')
+# A formula on lines of its own at the end.
+DISPLAYED = re.compile(r'(\\\[|\$\$)\s*\n\s*([^\n]+?)[.,]?\s*\n\s*(\\\]|\$\$)[\s.]*\Z')
 DISPLAY_END = re.compile(r'\$\$|\\\]')
 LEAD_LIMIT = 300
 BLANK = ' \t$*\\[(])'
@@ -155,7 +157,7 @@ COURTESY = re.compile(
     r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?\s*\Z'
     r'|(?<=[.!?。！\n])[^\n.!]{0,60}\b(?:let me know|feel free|hope this'
     r'|any questions)\b[^\n]{0,160}\Z'
-    r'|(?<=\n)[^\n]{0,20}\bwould you like [^\n]{0,160}\Z'
+    r'|(?<=[.!?。！\n])[^\n.!?]{0,20}\bwould you like [^\n]{0,160}\Z'
     r'|\s\$?(?:\\q?quad)?\s?\\(?:blacksquare|square|qed)\$?\s*\Z'
     r'|\n[*_#\s]{0,6}(?:check|verification|confidence|经?检验|经?验证|验算)(?![a-z])'
     r'(?![^\n]*(?:not|n\'t|wrong|fail|but|however|should|actual|instead|[不错应但舍]))[^\n]{0,200}\Z'
@@ -172,7 +174,7 @@ EXPLAINED = re.compile(
 )
 # A question for yes or no, and an answer that begins with it.
 YES_OR_NO = re.compile(
-    r'yes or no|true or false|\b(?:whether|(?-i:Is|Are|Does|Do|Can|Will|Was|Did))\b[^.?]*\?'
+    r'yes or no|true or false|\b(?:whether|(?-i:Is|Are|Does|Do|Can|Will|Was|Did))\b[^.?]*\?\s*\Z'
     r'|是否|吗|[对正]不?[对确]|(?:能|可)不(?:能|可)',
     re.IGNORECASE,
 )
@@ -181,9 +183,11 @@ TRUTH = re.compile(
     re.IGNORECASE,
 )
 SECOND_THOUGHT = re.compile(rf'\b(?:{SLIP})\b|更正|等等|重新|其实|应该?[是为]', re.IGNORECASE)
+REMAINDER = re.compile(r'remainder|余数|\bmod', re.IGNORECASE)
+CONGRUENT = re.compile(r'(?:\\equiv|≡)\s?(\d+)\s?\\?[(（]?\s?\\?[pb]?mod[\s{]*\d+\W*\Z')
 # The values of a list at the end, and the marks of its items.
 BULLETS = re.compile(
-    r'(?:[:：]|[a-z是为])\**\s*\n((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z'
+    r'(?:\A|[:：a-z是为]\**\s*\n)((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z'
 )
 LISTED = re.compile(
     r'\A(?=\s*(\S+))(?:\s*(?:[-*•]\s|[(（]\d[)）]|\d[.)]\s)[^\n]{1,150}(?:\n|\Z)){2,}\Z'
@@ -195,12 +199,16 @@ CHOSEN = re.compile(
     r' (?:the )?(?:correct|right|best)(?: answer| option| choice| one)?'
     r'|(?:the )?best (?:answer|option|choice) is \W{0,3}([A-J])\W{0,3}'
     r"|I(?: would|'d|'ll| will)? (?:choose|pick|select|go with) (?:option )?\W{0,3}([A-J])\W{0,3}"
-    r'|我?(?:应该?|会)?选择?\s?\W{0,3}([A-J])\W{0,3}(?:选?项)?)[.。*\s]*',
+    r'|[A-J、,，和选项]*(?:[均都]?(?:错误|不正确|不对)[,，；;]\s?)([A-J])(?:选?项)?正确'
+    r'|(?:[本此]题|我)?(?:应该?|会)?选择?\s?\W{0,3}([A-J])\W{0,3}(?:选?项)?)[.。*\s]*',
     re.IGNORECASE,
 )
 ROW_END = re.compile(r'\\\\|\n')
 ROW = re.compile(r'^[ \t]*\|([^\n]*)', re.MULTILINE)
 QUOTE = re.compile(r'\A>\s(?=\*\*)')
+# x: 2 and y: 3 on lines of their own.
+NAMED_LINE = re.compile(r'(?:^|\n)\s*\$?([a-zA-Z])\s?[:：=]\s?([^\n=$]{1,60})\$?(?=\n|\Z)')
+NAMED_LINES = re.compile(rf'(?:{NAMED_LINE.pattern}\s*){{2,6}}\Z')
 ARROW = re.compile(r'\A\W{0,3}(?:[=-]{1,2}>|→|⇒|\\(?:Long)?[rR]ightarrow|\\implies)')
 # Parts of an answer: (2) 5, **(b)** 6; the boxes of parts and of cases.
 PART = re.compile(r'[-*\s]*\(([2-9b-f])\)')
@@ -213,6 +221,7 @@ FURTHER = re.compile(
 # What a tokenizer or a template puts around a message, and the names of its roles.
 SECTION_END = re.compile(r'<eo\w>')
 TOKEN_BOX = re.compile(r'<\|begin_of_box\|>(.{0,300}?)<\|end_of_box\|>', re.DOTALL)
+CALCULATED = re.compile(r'<<[^<>\n]{1,80}>>')  # by a tool: 20 - 6 = <<20-6=14>>14
 EMOJI = re.compile('[\U0001f300-\U0001faff✅]\ufe0f?')
 SPECIAL_TOKEN = re.compile(r'<[|｜][^<>|｜]{0,40}(?:[|｜]>|\Z)|</s>|<end_of_turn>|\[/?INST\]|<\|')
 # In Chinese the unit may stand in brackets: 12 × 5 = 60(元).
@@ -314,7 +323,7 @@ def _concluded(text: str, question: str) -> str | None:
     """Return the answer with which a text ends without announcing it."""
     shown = ENVIRONMENT_END.search(text)
     if shown:
-        last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip()
+        last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip('= ')
         return last if _is_value(last) else None
     explained = EXPLAINED.match(text)
     if (
@@ -324,14 +333,22 @@ def _concluded(text: str, question: str) -> str | None:
     ):
         return explained[1].strip('* ')
     truth = TRUTH.match(text) if YES_OR_NO.search(question) else None
+    found = NAMED_LINES.search(text)
+    lines = NAMED_LINE.findall(found[0]) if found else []
+    if len({name for name, _ in lines}) == len(lines) > 1:
+        return ', '.join(f'{name} = {value.strip()}' for name, value in lines)
     if truth and not SECOND_THOUGHT.search(text[truth.end() :]):
         return truth[1]
+    congruent = CONGRUENT.search(text) if REMAINDER.search(question) else None
+    if congruent:
+        return congruent[1]
     items = BULLETS.search(text)
     if items:
         values = [one.strip(' $*.,;') for one in BULLET.split(items[1])[1:]]
         lead = STATEMENT_END.split(text[: items.start()])[-1]
         if len(values) > 1 and all(map(_is_value, values)) and is_lead(lead, question):
             return ', '.join(values)
+    text = DISPLAYED.sub(r'\1\2\3', text)
     line = text[text.rfind('\n') + 1 :]
     part = PART.match(line)
     first = part and text.rfind(f'({"1" if part[1].isdigit() else "a"})')
@@ -469,6 +486,7 @@ def _message(text: str) -> str:
     if ESCAPED.search(text) and not COMMAND.search(text):
         text = text.replace('\\\\', '\\')
     text = text if '\n' in text.strip() else ESCAPED_LINE.sub('\n', text)
+    text = CALCULATED.sub('', text)
     text = EMOJI.sub('', TOKEN_BOX.sub(r'\\boxed{\1}', text))
     pieces = (piece.strip() for piece in SPECIAL_TOKEN.split(SECTION_END.sub('', text)))
     text = COURTESY.sub('', next((one for one in pieces if one not in ROLES), '')).strip()

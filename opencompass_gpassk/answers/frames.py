@@ -70,7 +70,7 @@ RETRACTION = re.compile(
     r'|common (?:error|mistake)|(?:lower|upper) bound|estimate|close to|let.s try'
     r'|digits of the answer|ignore|disregard'
     r"|eliminat\w*|rul(?:e|ed|ing) out|fails?|reject\w*|discard\w*|too (?:small|large))\b|n't\b"
-    r'|不|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
+    r'|不(?!同|等式|妨)|没|非|未|勿|并无|错|误|疑|猜|可能|也许|或许|大概|如果|假如|假设|除了|除非|以为|认为|觉得|说'
     rf'|若|当|舍去|排除|应为|陷阱|有人|接近|下界|上界|增根|伪解|{SLIP_CHINESE}',
     re.IGNORECASE,
 )
@@ -85,12 +85,14 @@ CHANGE = re.compile(
 THEN = (
     r'(?:therefore|thus|hence|consequently|finally|in conclusion|conclusion|so|and so|overall|ainsi'
     r'|in summary|in all|in total|altogether|en conclusion|donc'
-    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|从而|进而|于是|那么|则|即|∴|لذا)'
+    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|从而|进而|于是|那么|则|即|∴|لذا)(?!(?<=[a-z])[a-z])'
 )
-CONCLUSION = re.compile(rf'{THEN}(?![a-z])', re.IGNORECASE)
+CONCLUSION = re.compile(THEN, re.IGNORECASE)
 # The last clause of a sentence begins with such a word: 3 + 4 = 7, so the sum is 7.
 CLAUSE = re.compile(
-    rf'(?:(?<!that)[,;，；]\s?|\s(?=(?-i:[^\x00-@\[-\x7f])))(?={THEN}(?![a-z]))', re.IGNORECASE
+    rf'(?:(?<!that)[,;，；]\s?|\s(?=(?-i:[^\x00-@\[-\x7f])))(?={THEN})'
+    r'|(?<=[\w)\]]{2})\s(?:→|⇒|⟹|=>)\s',
+    re.IGNORECASE,
 )
 # We find that; this gives; there are; so we get.
 OPENING = re.compile(
@@ -106,10 +108,12 @@ OPENING = re.compile(
     r')+',
     re.IGNORECASE,
 )
-SOLVED = re.compile(r'(?:解|可|求|化简)?得[:：，,\s]*')
+SOLVED = re.compile(r'(?:解|可|求|化简)?得[:：，,\s]*|we (?:get|obtain|find|have)\s')
 NAME = r'\$?\\?[a-zA-Z]\w?(?:_\{?\w\}?)?(?:\(\w+\))?\$?'
 COPULA = re.compile(
-    r'\s(?:is|are|equals?|becomes|gives|will be|must be|should be|increases by|decreases by|est|هو'
+    r'\s(?:is(?! divided)|are|equals?|becomes|gives'
+    r'|(?:simplifies|reduces|evaluates|comes|amounts) to|will be|must be|should be'
+    r'|increases by|decreases by|est|هو'
     r'|has (?:the )?(?:equation|coordinates|value)|falls on|takes|costs|lies in)'
     r'(?: (?:equal to|given by|then|thus|therefore|exactly|just|simply|always|now|donc|at|in))?'
     r'(?: de)?\s*[:：]?(?=[\s$\\(\[*\d-])'
@@ -136,6 +140,10 @@ SUBJECT_CHINESE = re.compile(
     r'|(?:\$[^$=<>]{1,24}\$|[△∠]?[A-Z]{1,4}|[a-z](?:\([a-z]\))?) ?'
     r'(?:在[该此这]?个?(?:区间|定义域)[上内])?'
 )
+# It says what the remainder is of: when 2^20 is divided by 7.
+DIVISION = re.compile(
+    r'\b(remainder) (?:when|of|after) .* divided by [^\s,;]{1,12}$', re.IGNORECASE
+)
 # A quantity is made of the answer, or is of another: the sum of the answer and 2, 上一题.
 ANSWER = re.compile(r'\b(?:of|in|to) (?:the |my |this )?(?:answer|digits)\b|答案的')
 OTHERS = re.compile(r'(?:.{0,40}[,，])?比|上一|其他|另一|别的|前一|错|假|伪')
@@ -152,13 +160,14 @@ TAIL = re.compile(
     r'|,?\s(?:as (?:required|desired|requested|claimed)|and we are done)'
     r'|,?\s?(?:for|where) (?:all|every|any)(?: real| positive| numbers?| integers?| values of)*'
     r' \$?[a-zA-Z]\$?(?: ?(?:\\in|∈) ?[^ ]{1,20})?'
+    r'|\swhen (?:it is )?divided by [^,;]{1,20}'
     r'|[,，]?\s?当且仅当.*|[,，]?\s?[(（]?\$?\s?[a-z]\s?(?:\\in|∈)\s?\\?(?:math|[NZRQ])[^=]{0,20}'
     r'|, (?:valid )?(?:for|where|with) \$?[a-z]\s?(?:[<>≠≥]|\\[gln]e).{1,20}'
     r'|\s(?:in total|altogether|in all|long|wide|tall|high|deep|old|only)'
     r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
     re.IGNORECASE,
 )  # fmt: skip
-CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN}(?![a-z]))', re.IGNORECASE)
+CLAUSE_END = re.compile(rf'[,;:，；：]|\s(?={THEN})', re.IGNORECASE)
 PHRASE_LEAD = re.compile(
     rf'{OPENING.pattern}|\b(?:the|our|my|is|clear|that|it|follows|final|correct|right|best)\b'
     r'|本题|此题',
@@ -171,7 +180,7 @@ WORDED = re.compile(
 )
 LINKS_LIMIT = 20
 NUMBER = re.compile(r'(?:[a-z] ?= ?)?-?[\d.,]+')
-MATH = re.compile(r'\$[^$]+\$')
+MATH = re.compile(r'\$[^$]+\$|[(（][^()（）$]*[)）]')
 BRACKETED = re.compile(r'\[([^\][]+)\]')  # as in: the angle is [90]
 TRIMMED = ' \t\r\n.。!！,，;；*`'
 
@@ -418,7 +427,7 @@ def is_subject(text: str, verb: str = '') -> bool:
 
     With a Chinese verb behind it, such as 一共有, it may be any.
     """
-    text = text.strip(' *,，')
+    text = DIVISION.sub(r'\1', text.strip(' *,，'))
     known = verb or SUBJECT.fullmatch(text) or SUBJECT_CHINESE.fullmatch(text)
     derived = ANSWER.search(text) or OTHERS.match(text)
     return bool(known) and is_unchanged(text + verb) and not derived

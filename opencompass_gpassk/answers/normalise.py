@@ -16,7 +16,8 @@ CHARACTERS = str.maketrans(
         '≦': r'\le ', '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C',
         '′': "'", '’': "'", '∠': r'\angle ', '△': r'\triangle ', '√': r'\sqrt', '∧': r'\wedge ',
         'α': r'\alpha ', 'β': r'\beta ', 'θ': r'\theta ', 'λ': r'\lambda ', 'φ': r'\varphi ',
-        'ω': r'\omega ', 'ℝ': r'\mathbb{R}', '\u00a0': ' ', '\u200b': '', '\ufeff': '',
+        'ω': r'\omega ', '∫': r'\int ', '∑': r'\sum ',
+        'ℝ': r'\mathbb{R}', '\u00a0': ' ', '\u200b': '', '\ufeff': '',
     }
 )  # fmt: skip
 # Command → what it is written as.
@@ -57,6 +58,7 @@ REPLACEMENTS = [
         (r'!=', r'\\ne '),
         (r'\^\s?\{?\s?\\circ\s?\}?', r'^{\\circ}'),
         (r'\\%', '%'),
+        (r'^(?:(?:negative|minus)\s|负)(?=\d)', '-'),
         (r'\\text\{\s*(?:percent|pct|percentage)\s*\}|(?<=[\d}$])\s?(?:percent|pct|percentage)(?![a-z])',
          '%'),
         (r'(?<=\d)\{,\}(?=\d{3}(?!\d))', ''),

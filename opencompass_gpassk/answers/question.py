@@ -62,7 +62,8 @@ OPTION_LIMIT = 500  # characters
 # An answer that begins or ends with the letter of an option.
 LETTERED = re.compile(
     r'(?:option |choice |选项?)?\(?(?P<first>[A-J])(?:\)?[.:,)]\s?|\s?(?=[^\w\s])|\s)(?P<text>.*)'
-    r'|(?P<before>.*?),?\s?\((?:option |choice )?(?P<last>[A-J])\)',
+    r'|(?P<before>.*?)[,，]?\s?(?:\((?:option |choice )?|(?:which )?(?:corresponds to|matches|is) '
+    r'(?:option|choice) \(?|(?:它|这)?对应(?:的是)?选?项?\s?\(?)(?P<last>[A-J])\)?',
     re.IGNORECASE | re.DOTALL,
 )
 

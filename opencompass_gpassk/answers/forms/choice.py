@@ -14,7 +14,7 @@ from opencompass_gpassk.answers.frames import is_unchanged
 from opencompass_gpassk.answers.relation import Relation
 
 # The letter of a choice alone: A, (A), [A], A., (A):
-ALONE = re.compile(r'[(\[]?\s*([A-J])\s*[)\]]?[.:]?')
+ALONE = re.compile(r'(?:\[\[|[(\[])?\s*([A-J])\s*(?:\]\]|[)\]])?[.:]?')
 # A choice before its content: (A) 5, B. 5, C: 5, \\text{(D) } 5; and a choice named as such.
 LEAD = re.compile(
     r'(?:\(([A-J])\)|\\text\{\s?\(([A-J])\)\s?\}|([A-J])(?:[.)]|:\s)|([A-J])\s(?=\(.*\)$))\s*(\S.*)',

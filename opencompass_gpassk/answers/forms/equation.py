@@ -23,9 +23,9 @@ FIGURE = re.compile(
     r'|\\(?:sin|cos|tan|cot)\s?\d?\s?(?:\\[a-z]{2,6}|[A-Z])'
     r'|\\(?:Delta|angle)\s?[a-zA-Z]|[a-z](?:\s?:\s?[a-z])+|[A-Z](?:\s?\\c[au]p\s?[A-Z])+'
 )
-VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ei](?![a-zA-Z]))[a-zA-Z]')
+VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ACP]_\{?\d)(?![ei](?![a-zA-Z]))[a-zA-Z]')
 TUPLE_NAME = re.compile(r"\([\w\\{}, ']+\)")
-COMPUTED = re.compile(r'\\(?:lim|sum|int|prod|bmod|mod)(?![a-zA-Z])')
+COMPUTED = re.compile(r'\\(?:lim|sum|int|prod|bmod|mod|ldots)(?![a-zA-Z])')
 GREATER = ('>', '\\ge')
 
 
