@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from string import ascii_letters
@@ -129,6 +130,7 @@ PHRASE_FILL = re.compile(
 )
 # The value of a field of JSON, whose text may have escapes or lack them.
 FIELD = re.compile(r'"((?:[^"\\]|\\.)*)"|([^\s,}"\[][^\n,}]*|\[[^\]]*\])', re.DOTALL)
+RESULT_KEY = re.compile('answer|result|value|final|output|arguments', re.IGNORECASE)
 QUOTED = re.compile(r'\A\\?["“](.*?)\\?["”]\Z', re.DOTALL)
 CHINESE_OPTION = re.compile(r'(?<=\A[A-J])\s?选?项\Z')
 # The letter of an option and its text: B. 12 cm.
@@ -321,6 +323,8 @@ def _answer(text: str, question: str) -> str | None:
 
 def _concluded(text: str, question: str) -> str | None:
     """Return the answer with which a text ends without announcing it."""
+    if text.startswith('{'):
+        return _of_json(text)
     shown = ENVIRONMENT_END.search(text)
     if shown:
         last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip('= ')
@@ -367,8 +371,11 @@ def _concluded(text: str, question: str) -> str | None:
     )
     if _is_value(bare):
         return bare
-    sentence = next((s.strip() for s in reversed(STATEMENT_END.split(text)) if s.strip(' *')), '')
-    told = Counter(one.strip() for one in STATEMENT_END.split(text))
+    sentences = [one.strip() for one in STATEMENT_END.split(text) if one.strip(' *')]
+    if len(sentences) > 2 and sentences[-2].startswith(sentences[-1]):  # it was stopped in a loop
+        sentences.pop()
+    sentence = sentences[-1] if sentences else ''
+    told = Counter(sentences)
     if told[sentence] > 2 and len([n for n in told.values() if n > 1]) > 1:
         return None  # a model that repeats itself was stopped somewhere
     chosen = CHOSEN.fullmatch(sentence)
@@ -386,6 +393,18 @@ def _concluded(text: str, question: str) -> str | None:
         return value
     short = len(text) <= WHOLE_LIMIT and '\n\n' not in text and not SPEAKER.search(text)
     return text or None if short else None
+
+
+def _of_json(text: str) -> str | None:
+    """Return the value of a structured response: of a field that is named so, else of the last."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text if len(text) <= WHOLE_LIMIT else None
+    while isinstance(found, dict) and found:
+        key = next((key for key in found if RESULT_KEY.search(key)), list(found)[-1])
+        found = found[key]
+    return str(found) if isinstance(found, (str, int, float)) else text
 
 
 def _is_value(text: str) -> bool:

@@ -178,6 +178,7 @@ NAMED = re.compile(r'(?<=\S)\s?\$[^$]+=[^$]+\$$')
 WORDED = re.compile(
     r'^(?=[^=]*(?:[a-zA-Z]{3}|[\u4e00-\u9fff]{2}))(?:[^\W\d]|[\s()+*/×÷−-])+=\s*(?=[^=]*\d)'
 )
+ORIGINAL = re.compile(r'[^，,]{0,4}原式\s?\$?\s?=(?:[^=]*=)*')
 LINKS_LIMIT = 20
 NUMBER = re.compile(r'(?:[a-z] ?= ?)?-?[\d.,]+')
 MATH = re.compile(r'\$[^$]+\$|[(（][^()（）$]*[)）]')
@@ -196,6 +197,9 @@ def stated_value(sentence: str) -> str | None:
     clause = CLAUSE.split(sentences[-1].strip(TRIMMED))[-1] if sentences else ''
     if len(clause) > SENTENCE_LIMIT:
         return None
+    original = ORIGINAL.match(clause)  # 原式 = 4 - 3 = 1
+    if original:
+        return clause[original.end() :].strip(TRIMMED + '$')
     tail = next((m for m in TAIL.finditer(clause) if m.end() == len(clause)), None)
     clause = clause[: tail.start()] if tail else clause
     opening = OPENING.match(clause)

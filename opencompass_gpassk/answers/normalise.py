@@ -58,7 +58,7 @@ REPLACEMENTS = [
         (r'!=', r'\\ne '),
         (r'\^\s?\{?\s?\\circ\s?\}?', r'^{\\circ}'),
         (r'\\%', '%'),
-        (r'^(?:(?:negative|minus)\s|负)(?=\d)', '-'),
+        (r'^(?:(?:negative|minus)\s|负)(?=[1-9])', '-'),
         (r'\\text\{\s*(?:percent|pct|percentage)\s*\}|(?<=[\d}$])\s?(?:percent|pct|percentage)(?![a-z])',
          '%'),
         (r'(?<=\d)\{,\}(?=\d{3}(?!\d))', ''),
