@@ -27,7 +27,7 @@ NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
 GIVEN = re.compile(r'[\u4e00-\u9fff，,\s]{1,20}(?=[a-zA-Z]\w?\s?=)')
 NAMED = re.compile(
-    r"^(?:\\[a-z]{3}\s?\d?\\?)?[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
+    r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
 )
 END_LENGTH = 400  # characters at the end of a response that are read for the gold answer's value
 NUMERAL = re.compile(r'\d+(?:,\d{3})*(?:\.\d+)?')

@@ -112,12 +112,12 @@ PHRASE = re.compile(
     r'|\bfinal\s{1,3}results?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\b(?:final\s{1,3})?answers?\*{0,2}\s{0,3}(?:is|are|=|:|：)'
     r'(?=[\s:：*$\\\d(\[{`"-])'
-    r'|正确(?:的?选项|的是)(?:应该?)?[是为:：]?(?=[\s*(（]{0,4}[A-J])'
+    r'|正确的?选项(?:应该?)?[是为:：]?(?=[\s*(（]{0,4}[A-J])'
     r'|\b(?:correct|right)\s{1,3}(?:option|choice)s?\*{0,2}\s{0,3}(?:is|are|:|：)'
     r'|\banswer\s{1,3}(?:should|must|would)\s{1,3}be\b'
     r'|(?:^|\n)[#* ]{0,8}(?:the )?(?:final )?answer[*: ]{0,4}\n'
     r'|(?:^|\n)[#* ]{0,8}答案[*:： ]{0,4}\n'
-    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response|Output|Result|Conclusion|输出|结果|结论)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
+    r'|(?:^|\n)\W{0,4}(?:A(?:ns)?|Response|Output|输出)\*{0,2}\s?[:：]\n?(?=[^\n]+\s*\Z)'
     r'|(?:最终|最后|正确|参考)?答案\*{0,2}(?:应该|应)?(?:是|为|：|:|等于)|最[终后]结果(?:是|为|：|:|等于)'
     r'|\banswer\s{0,3}(?=\$|\\\(|\\\[)'
     r'|故答案为|故选'
@@ -181,20 +181,29 @@ YES_OR_NO = re.compile(
     re.IGNORECASE,
 )
 TRUTH = re.compile(
-    r'(?:[这该此原][^，。\n]{1,6}?是?)?\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|正确|错误|对|错|不对|不?能)(?=\*{0,2}(?:的|[.,;:!，。；：！—–\n]|\s?\Z))',
+    r'(?:[这该此原][^，。\n不没未非无]{1,6}?是?)?\W{0,4}(yes|no|true|false|correct|incorrect|是的?|否|不是|不正确|不成立|不对|正确|错误|对|错|不?能)(?=\*{0,2}(?:的|[.,;:!，。；：！—–\n]|\s?\Z))',
     re.IGNORECASE,
 )
-SECOND_THOUGHT = re.compile(rf'\b(?:{SLIP})\b|更正|等等|重新|其实|应该?[是为]', re.IGNORECASE)
+SECOND_THOUGHT = re.compile(
+    rf'\b(?:{SLIP}|but|however|in general|let me)\b|更正|等等|重新|其实|应该?[是为]|但'
+    r'|\b(?:therefore|hence|thus|so),?\s\W{0,3}(?:yes|no|true|false)\b|\bis (?:true|false)\b',
+    re.IGNORECASE,
+)
+# What else a question may ask for.
+ASKS_MORE = re.compile(
+    r'\b(?:find|how many|how much|what|which|if so|if not)\b|多少|几|求', re.IGNORECASE
+)
 REMAINDER = re.compile(r'remainder|余数|\bmod', re.IGNORECASE)
 CONGRUENT = re.compile(r'(?:\\equiv|≡)\s?(\d+)\s?\\?[(（]?\s?\\?[pb]?mod[\s{]*\d+\W*\Z')
 # The values of a list at the end, and the marks of its items.
 BULLETS = re.compile(
-    r'(?:\A|[:：a-z是为]\**\s*\n)((?:\s*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z'
+    r'(?:\A|(?:[:：]|\b(?:is|are)|[是为])\**[ \t]*\n+)'
+    r'((?:[ \t]*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z))+)\Z'
 )
 LISTED = re.compile(
     r'\A(?=\s*(\S+))(?:\s*(?:[-*•]\s|[(（]\d[)）]|\d[.)]\s)[^\n]{1,150}(?:\n|\Z)){2,}\Z'
 )
-BULLET = re.compile(r'(?:^|\n)\s*(?:[-*•]|\d[.)])\s')
+BULLET = re.compile(r'(?:^|\n)[ \t]*(?:[-*•]|\d[.)])\s')
 # Option C is correct; I would choose C; 因此选择 C 选项.
 CHOSEN = re.compile(
     rf'(?:{THEN}[\s,，]*)?(?:(?:the )?(?:option|choice|answer) \W{{0,3}}([A-J])\W{{0,3}} is'
@@ -298,11 +307,8 @@ def _answer(text: str, question: str) -> str | None:
     if box is None:
         shown = EMPTY_BOX.sub('', text)
         said = _after_phrase(shown)
-        ends = said and shown.rstrip(' \n.。*`').endswith(said)
         if said and not _is_value(said):  # Answer: Tom has 17 apples left.
-            prose = PROSE.search(said) and DIGIT.search(said) and not BULLET.match(f'\n{said}')
-            told = _marked(said, question) if ends else _concluded(shown, question) if prose else ''
-            said = told if told and (ends or _is_value(told)) else said
+            said = _marked(said, question) or said
         return said or _concluded(FENCE.sub('', shown).strip(), question)
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end :]))
     if later is not None and VALUE.search(later):
@@ -336,7 +342,8 @@ def _concluded(text: str, question: str) -> str | None:
         and not is_taken_back(text[explained.end() :])
     ):
         return explained[1].strip('* ')
-    truth = TRUTH.match(text) if YES_OR_NO.search(question) else None
+    asked = YES_OR_NO.search(question) and not ASKS_MORE.search(question)
+    truth = TRUTH.match(text) if asked else None
     found = NAMED_LINES.search(text)
     lines = NAMED_LINE.findall(found[0]) if found else []
     if len({name for name, _ in lines}) == len(lines) > 1:

@@ -85,7 +85,7 @@ CHANGE = re.compile(
 THEN = (
     r'(?:therefore|thus|hence|consequently|finally|in conclusion|conclusion|so|and so|overall|ainsi'
     r'|in summary|in all|in total|altogether|en conclusion|donc'
-    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|从而|进而|于是|那么|则|即|∴|لذا)(?!(?<=[a-z])[a-z])'
+    r'|结论|因此|所以|因而|于是|综上所述|综上|最终|最后|故|可知|从而|进而|那么|则|即|∴|لذا)(?!(?<=[a-z])[a-z])'
 )
 CONCLUSION = re.compile(THEN, re.IGNORECASE)
 # The last clause of a sentence begins with such a word: 3 + 4 = 7, so the sum is 7.
@@ -162,7 +162,7 @@ TAIL = re.compile(
     r' \$?[a-zA-Z]\$?(?: ?(?:\\in|∈) ?[^ ]{1,20})?'
     r'|\swhen (?:it is )?divided by [^,;]{1,20}'
     r'|[,，]?\s?当且仅当.*|[,，]?\s?[(（]?\$?\s?[a-z]\s?(?:\\in|∈)\s?\\?(?:math|[NZRQ])[^=]{0,20}'
-    r'|, (?:valid )?(?:for|where|with) \$?[a-z]\s?(?:[<>≠≥]|\\[gln]e).{1,20}'
+    r'|, (?:valid )?(?:for|where|with) \$?[a-z]\s?(?:[<>≠≥]|\\[gln]e)\s?-?[\d.]+\$?'
     r'|\s(?:in total|altogether|in all|long|wide|tall|high|deep|old|only)'
     r'|(?:就?是|为)(?:正确|最终|所求的?)?答案',
     re.IGNORECASE,
@@ -290,7 +290,8 @@ PLAIN_LEAD = re.compile(
 GOES_ON = re.compile(
     r"(?:is|was|are|were|has|isn't|as|and|or|but|nor|plus|minus|times|which|that"
     r'|where|when|if|except'
-    r'|unless|rather|of|after|over(?=\W{1,3}\d)|to(?= \d)|out|dozen|hundred|thousand|[mb]illion'
+    r'|unless|rather|of|after|over(?! (?:the|these|this|a) [a-z]{3})|to(?= \d)|out'
+    r'|dozen|hundred|thousand|[mb]illion'
     r'|trillion|percent'
     r'|per(?=\s\d)|squared|cubed|factorial|choose|mod|modulo|halves|thirds|quarters|tenths|degrees'
     r'|cents?|pairs?)\b'
@@ -309,11 +310,6 @@ CHANGED_BEHIND = re.compile(
     re.IGNORECASE,
 )
 ABOUT = re.compile(r'\(?(?:约[为等]?于?|\\approx|≈|which is about)\s?\$?\s?[\d.,]+\s?%?[$)\s]*')
-# What fraction of the students passed? 3/4 of the students passed.
-SHARE = re.compile(
-    r'\b(?:fraction|percent(?:age)?|proportion|portion|part|share)s? of\b', re.IGNORECASE
-)
-OF = re.compile(r'^(?:percent )?of\b')
 TAIL_LIMIT = 160
 QUESTION_WORD = re.compile(r"[a-z]+?(?=n't)|n't|[a-z]+|[\u4e00-\u9fff]")
 # What takes back the statement before it.
@@ -332,9 +328,11 @@ CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', 
 # Options B, C and D are wrong: this takes nothing back.
 OTHER_OPTIONS = re.compile(
     r'(?:^|(?<=[\n.。$]))[\s*(（]*(?:the (?:other|remaining) (?:options|choices|answers)'
-    r'|其[他余它](?:各项|选项|答案)'
-    r'|(?:options |choices |选项\s?)?[A-J](?:(?:\s?[,、和及与]\s?|,? and )[A-J]){2,})'
-    rf'(?![^\n.。]*(?:{SLIP}|{SLIP_CHINESE}))[^\n.。]*',
+    r'|其[他余它](?:各项|选项|答案)|(?:options |choices |选项\s?)?(?-i:[A-J])'
+    r'(?:(?:\s?[,、和及与]\s?|,? and )(?-i:[A-J])(?![a-z])){2,})(?:的[^，。\n]{0,4}?)?\s?'
+    r'(?:are|[均都])?\s?(?:all )?'
+    r'(?:wrong|incorrect|false|不成立|错误|不正确|不对|不满足[^，。\n]{0,8})'
+    r'(?=[.。)）]|\s*\Z)',
     re.IGNORECASE,
 )
 # What may follow a counted noun: 12 minutes to catch the elephant.
@@ -393,7 +391,6 @@ def is_tail(text: str, question: str = '') -> bool:
     text = TEXT_COMMAND.sub(r' \1 ', text)
     closed = CLOSED.match(text)
     rest = CLOSING.sub('', text[closed.end() if closed else 0 :])
-    rest = OF.sub('', rest) if SHARE.search(question) else rest
     comma = ',' if closed and ',' in closed[0] else ''
     if not rest or TAIL.fullmatch(f'{comma} {rest}') or ABOUT.fullmatch(rest):
         return True

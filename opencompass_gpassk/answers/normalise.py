@@ -33,6 +33,19 @@ SPELLINGS = {old: f'\\{new}' for new, olds in SYNONYMS.items() for old in olds.s
     'nolimits': ' ', 'boldsymbol': ' ', 'bm': ' ',
 }  # fmt: skip
 COMMAND = re.compile(rf'\\({"|".join(SPELLINGS)})(?![a-zA-Z])')
+
+
+def _hour(part: str, hour: int) -> int:
+    """Return the hour of a day in Chinese, by the part of the day that is named."""
+    if part in '下午傍晚':
+        return hour % 12 + 12
+    if part == '晚上':
+        return 0 if hour == 12 else hour + 12 if 4 < hour < 12 else hour
+    if part == '中午':
+        return hour + 12 if hour < 4 else hour
+    return 0 if (part, hour) == ('凌晨', 12) else hour
+
+
 # Replacements, applied one after another to every answer.
 REPLACEMENTS = [
     (re.compile(pattern), replacement)
@@ -77,14 +90,12 @@ REPLACEMENTS = [
         # what it is about: 11/12 (about 0.917)
         (r'^([^()]{1,200}?)\s?\((?:\\approx|about|approximately|约为?)\s?(-?[\d.]+)\)$',
          r'\1\\approx \2'),
-        # one value in two spellings: 0.375 (or 37.5%), 0.375, or equivalently 3/8
-        (r'\s?\((?:or|i\.e\.|that is|即|或)[,:]?\s?([^()]{1,40})\)$', r' or \1'),
+        # one value in two spellings: 0.375, or equivalently 3/8
         (r',?\s?(?<![a-zA-Z])or,? (?:equivalently|simply|in other words),?', ' or '),
         (r'\\text\{\s?([A-J])\.\s?\}', r'\1. '),
         # times of day: 3:30 p.m. is 15:30
         (r'(上午|早上|凌晨|中午|下午|傍晚|晚上)\s?(\d{1,2})[时点:：]([0-5]?\d)?分?整?',
-         lambda found: f'{int(found[2]) % 12 + 12 * (found[1] in "中午下午傍晚晚上")}'
-         f':{found[3] or 0:0>2}'),
+         lambda found: f'{_hour(found[1], int(found[2]))}:{found[3] or 0:0>2}'),
         (r'(?<![\d:])([01]?\d|2[0-3])点([0-5]?\d)分', r'\1:\2'),
         (r'(?<![\d:])(0?\d|1[0-2])[:.]([0-5]\d)\s?(?:\\text\s?\{\s?([aApP])\.?\s?[mM]\.?\s?\}'
          r'|([aApP])\.?\s?[mM](?![a-zA-Z])\.?)',

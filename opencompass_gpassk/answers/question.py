@@ -12,7 +12,6 @@ from functools import lru_cache
 
 from opencompass_gpassk.answers.forms import Choice, Equation, Expression, Number, Sequence, Text
 from opencompass_gpassk.answers.forms.form import Form, compare, parse
-from opencompass_gpassk.answers.frames import LINK, is_unchanged
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import letters
 from opencompass_gpassk.answers.relation import Relation, all_of
@@ -106,32 +105,11 @@ def _by_option(gold: Form, answer: Form, options: dict[str, Form]) -> Relation |
     if isinstance(answer, Choice) or Choice.of(answer):
         return None
     found = [name for name, option in options.items() if _is_option(option, answer)]
-    found = found or _ended_with(answer, options)
     if not found:
         return compare(options[gold.letters], answer)
     if len(found) > 1:
         return Relation.UNKNOWN
     return Relation.SAME if found == [gold.letters] else Relation.DIFFERENT
-
-
-def _ended_with(answer: Form, options: dict[str, Form]) -> list[str]:
-    """Return the option that a sentence ends with, if it tells of no other: the gas is oxygen."""
-    if not isinstance(answer, Text):
-        return []
-    told = {
-        name: option.words
-        for name, option in options.items()
-        if isinstance(option, Text) and len(option.words) > 1 and option.words in answer.words
-    }
-    told = {  # York is told of by New York
-        name: words
-        for name, words in told.items()
-        if not any(words in other and words != other for other in told.values())
-    }
-    ends = [name for name, words in told.items() if answer.words.endswith(words)]
-    lead = answer.words.removesuffix(told[ends[0]]) if len(told) == len(ends) == 1 else ''
-    said = LINK.search(lead.strip()) and is_unchanged(lead)
-    return ends if said else []
 
 
 def _is_option(option: Form, text: Form) -> bool:

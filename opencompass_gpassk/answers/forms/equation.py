@@ -20,7 +20,6 @@ FIGURE = re.compile(
     r"\|?(?:\\(?:angle|triangle|overline|vec|overrightarrow)\s?)?\{?[A-Z][A-Z']*\}?\|?"
     r'|[A-Z]+(?:_\{?[\w\\ ]+\}?)?\s?:\s?[A-Z]+(?:_\{?[\w\\ ]+\}?)?'
     r"|\\frac\{[A-Z']+(?:_\{?\w+\}?)?\}\{[A-Z']+(?:_\{?\w+\}?)?\}"
-    r'|\\(?:sin|cos|tan|cot)\s?\d?\s?(?:\\[a-z]{2,6}|[A-Z])'
     r'|\\(?:Delta|angle)\s?[a-zA-Z]|[a-z](?:\s?:\s?[a-z])+|[A-Z](?:\s?\\c[au]p\s?[A-Z])+'
 )
 VARIABLE = re.compile(r'(?<![a-zA-Z\\])(?![ACP]_\{?\d)(?![ei](?![a-zA-Z]))[a-zA-Z]')

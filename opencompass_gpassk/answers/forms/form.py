@@ -129,7 +129,7 @@ GREEK = frozenset(
 QUANTITIES = frozenset(WORDLISTS['quantities'])
 NAME = re.compile(
     r"\\?(?:[a-zA-Z]+|[a-zA-Z]\d)(?:_\{?[\w,\\ ]+\}?)?(?:'*|\^\{?-1\}?(?=\s?\())"
-    r'(?:\s?\(\s?\\?[\w, ]+\s?\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?'
+    r'(?:\s?\(\s?\\?[\w, ]+\s?\))?'
 )
 
 

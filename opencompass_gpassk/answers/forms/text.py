@@ -28,8 +28,8 @@ GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
 # 23 chickens and 12 rabbits; 鸡有23只 兔有12只.
 COUNT = re.compile(r'(\d+) ([a-z]{3,})')
 COUNTS = re.compile(r'(?:there (?:are|were) )?\d+ [a-z]{3,}(?:(?: and)? \d+ [a-z]{3,})+')
-COUNT_CHINESE = re.compile(r'(?:和|而)?([\u4e00-\u9fff]{1,4}?)[有是为]?\s?(\d+)\s?[\u4e00-\u9fff]?')
-COUNTS_CHINESE = re.compile(rf'{COUNT_CHINESE.pattern}(?:\s?{COUNT_CHINESE.pattern})+')
+COUNT_CHINESE = re.compile(r'[和而]?([\u4e00-\u9fff]{1,6}?)[有是为]?(\d+)([\u4e00-\u9fff]?)')
+COUNT_SPACE = re.compile(r' (?=\d)|(?<=\d) (?=[\u4e00-\u9fff](?: |$))')
 # What says that a statement holds, and that it doesn't.
 TRUTH = dict.fromkeys(WORDLISTS['truth +'], True) | dict.fromkeys(WORDLISTS['truth -'], False)
 
@@ -79,10 +79,14 @@ def _words(text: str) -> str:
 def _counts(words: str) -> dict[str, str]:
     """Return how many there are of each of several things; {} if it is no such list."""
     if COUNTS.fullmatch(words):
-        return {thing.rstrip('s'): number for number, thing in COUNT.findall(words)}
-    if COUNTS_CHINESE.fullmatch(words):
-        return dict(COUNT_CHINESE.findall(words))
-    return {}
+        found = [(thing.rstrip('s'), number) for number, thing in COUNT.findall(words)]
+    else:
+        pieces = COUNT_SPACE.sub('', words).split()
+        matches = [COUNT_CHINESE.fullmatch(piece) for piece in pieces]
+        if len(pieces) < 2 or not all(matches):
+            return {}
+        found = [(f'{one[1]} {one[3]}', one[2]) for one in matches if one]
+    return dict(found) if len({thing for thing, _ in found}) == len(found) else {}
 
 
 def _unnamed(text: str) -> str:
