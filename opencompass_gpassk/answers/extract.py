@@ -185,7 +185,8 @@ TRUTH = re.compile(
     re.IGNORECASE,
 )
 SECOND_THOUGHT = re.compile(
-    rf'\b(?:{SLIP}|but|however|in general|let me)\b|更正|等等|重新|其实|应该?[是为]|但'
+    rf'\b(?:{SLIP}|but|however|in general|let me)\b|更正|等等|重新|其实|应该?[是为]'
+    r'|(?:所以|因此|故|但)[^，。\n]{0,8}(?:是|否|正确|错误?|不?对|不?成立)[的。]'
     r'|\b(?:therefore|hence|thus|so),?\s\W{0,3}(?:yes|no|true|false)\b|\bis (?:true|false)\b',
     re.IGNORECASE,
 )

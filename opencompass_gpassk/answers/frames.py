@@ -329,7 +329,7 @@ CORRECTION = re.compile(rf'^\W*(?:no|{SLIP}|{SLIP_CHINESE})\s?[,，:：.!]\s*', 
 OTHER_OPTIONS = re.compile(
     r'(?:^|(?<=[\n.。$]))[\s*(（]*(?:the (?:other|remaining) (?:options|choices|answers)'
     r'|其[他余它](?:各项|选项|答案)|(?:options |choices |选项\s?)?(?-i:[A-J])'
-    r'(?:(?:\s?[,、和及与]\s?|,? and )(?-i:[A-J])(?![a-z])){2,})(?:的[^，。\n]{0,4}?)?\s?'
+    r'(?:(?:\s?[,、和及与]\s?|,? and )(?-i:[A-J])(?![a-z])){2,})\s?(?:的[^，。\n]{0,4}?)?\s?'
     r'(?:are|[均都])?\s?(?:all )?'
     r'(?:wrong|incorrect|false|不成立|错误|不正确|不对|不满足[^，。\n]{0,8})'
     r'(?=[.。)）]|\s*\Z)',
