@@ -205,6 +205,8 @@ LISTED = re.compile(
     r'\A(?=\s*(\S+))(?:\s*(?:[-*•]\s|[(（]\d[)）]|\d[.)]\s)[^\n]{1,150}(?:\n|\Z)){2,}\Z'
 )
 BULLET = re.compile(r'(?:^|\n)[ \t]*(?:[-*•]|\d[.)])\s')
+# A line that begins so may be an item or a negative number: it is left to a judge.
+DASH = re.compile(r'-\s+(?=\$?\d)')
 # Option C is correct; I would choose C; 因此选择 C 选项.
 CHOSEN = re.compile(
     rf'(?:{THEN}[\s,，]*)?(?:(?:the )?(?:option|choice|answer) \W{{0,3}}([A-J])\W{{0,3}} is'
@@ -578,6 +580,8 @@ def _after_phrase(text: str) -> str | None:
     stop = SENTENCE_END.search(rest, option.end() if option else 0)
     answer = rest[: stop.start() if stop else len(rest)].strip().strip('*').strip()
     answer += '**' * (answer.count('**') % 2)
+    if text[: len(text) - len(text[last.end() :].lstrip())].endswith('\n'):
+        answer = DASH.sub('• ', answer)
     answer = CHINESE_OPTION.sub('', QUOTED.sub(r'\1', answer))
     if not answer or '\\boxed{' in answer:
         return None
