@@ -38,6 +38,7 @@ __all__ = [
     'TrialTable',
     'Verdict',
     'check_schema',
+    'read_meta',
     'read_trials',
     'write_trials',
 ]
@@ -309,6 +310,23 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
         return TrialTable(problems, trials), meta
     except ValueError as error:
         raise _fault(str(path), error) from error
+
+
+def read_meta(path: Path) -> dict[str, Any]:
+    """Return the ``meta`` line of a trials file, which comes first.
+
+    Raises:
+        ValueError: If it can't be read.
+    """
+    line = next(stored_lines(path, TRIALS), b'')
+    try:
+        row = json.loads(line)
+        if row.pop('kind') != 'meta':
+            raise ValueError('its first line is not meta')
+        check_schema(row)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _fault(f'{path}, line 1', error) from error
+    return dict(row)
 
 
 def _fault(place: str, error: Exception) -> ValueError:

@@ -286,7 +286,7 @@ def test_a_person_overrules(run: Path, tmp_path: Path) -> None:
         (['rule', 'store:'], 'store:: there is no such file'),
         (['-m', '0'], 'trials is 0'),
         (['--level', '95'], 'level is 95'),
-        (['--model', 'c'], 'it has a on d, org/b on d'),
+        (['--model', 'c'], 'there are a on d, org/b on d'),
     ],
 )
 def test_misuse_is_told(

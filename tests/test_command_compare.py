@@ -17,7 +17,7 @@ import pytest
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.results import stored_results as sources
+from opencompass_gpassk.results import read as sources
 from opencompass_gpassk.trials import read_trials, write_trials
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028| a |\n# head `x` [l](javascript:1)'

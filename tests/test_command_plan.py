@@ -80,7 +80,7 @@ def test_a_result_leads_to_its_trials(pilot: Path, capsys: pytest.CaptureFixture
     lone = pilot.with_name('lone.json')
     lone.write_text('{}')
     assert main(['plan', str(lone)]) == 1
-    assert 'its trials, lone.trials.jsonl.gz, are not beside it' in capsys.readouterr().err
+    assert 'lone.json: not a result of this package' in capsys.readouterr().err
 
 
 def test_the_conclusion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:

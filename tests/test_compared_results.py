@@ -13,30 +13,25 @@ from made_sweep import SAMPLED, Sweep, make_sweep
 
 from opencompass_gpassk.compare.comparability import shared_protocols
 from opencompass_gpassk.compare.differences import compare
-from opencompass_gpassk.compare.paired_results import (
-    pair_data_sets,
-    read_side,
-    results_at,
-    stored_protocol,
-)
+from opencompass_gpassk.compare.paired_results import pair_data_sets
 from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.results.join_results import stored_protocol
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_results import Found
+from opencompass_gpassk.results.read import ModelResult, results_at
 
 
-def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> Found:
+def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> ModelResult:
     """A result, as far as it is looked at."""
     result = {'benchmark': benchmark, 'signature': {'n': n, **signature}}
-    return Found('m', dataset, result, Path(f'{dataset}.json'), '')
+    return ModelResult('m', dataset, result, Path(f'{dataset}.json'), '')
 
 
 def test_the_figures_of_a_result_are_had_again_from_its_file(tmp_path: Path) -> None:
     """The protocol is told by the result: the same names and values, in every group."""
     run = make_sweep(tmp_path / '20260101_000000', {'m': 0.5}, Sweep(problems=12))
     for one in results_at(run.folder, print):
-        side = read_side(one)
-        again = figures(side.table, side.protocol)
+        again = figures(one.table(), one.protocol)
         assert again['groups'] == one.result['groups']
         for key, value in again['figures'].items():
             assert one.result['figures'][key] == pytest.approx(value, nan_ok=True), key
@@ -94,7 +89,7 @@ def test_both_protocols_tell_what_both_results_hold() -> None:
     ],
 )
 def test_data_sets_are_paired(
-    left: list[Found], right: list[Found], expected: list[tuple[str, str]]
+    left: list[ModelResult], right: list[ModelResult], expected: list[tuple[str, str]]
 ) -> None:
     """By name, by benchmark and n, by benchmark, or because there is no other."""
     pairs, unpaired = pair_data_sets(left, right)
@@ -112,8 +107,8 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     """Differences, intervals and p-values of two models, from two kinds of files."""
     run = make_sweep(tmp_path / '20260101_000000', {'a': 0.5, 'b': -0.5}, Sweep(problems=30))
     results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
-    sides = [read_side(one) for one in results]
-    shared = aligned({'a': sides[0].table, 'b': sides[1].table}, sides[0].protocol)
+    tables = {one.model: one.table() for one in results}
+    shared = aligned(tables, results[0].protocol)
     ours = {one.name: one for one in compare(shared, groups=False)}
     pairs = page_data([run.folder]).document['benchmarks'][0]['pairs']
     first, second, rows = pairs['rows'][0]

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_trials import audit_trials, make_table, write_table
+from audit_trials import audit_trials, make_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted_judge import ScriptedJudge
@@ -31,7 +31,6 @@ from opencompass_gpassk.judging.audit import (
     draw_sample,
     labelled_outcomes,
     opinions,
-    read_run,
 )
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
@@ -209,39 +208,6 @@ def test_a_source_without_a_verdict_is_an_error(tmp_path: Path) -> None:
     told = r'recorded: none of the 4 sampled trials is judged, .*: nobody judged'
     with pytest.raises(ValueError, match=told):
         ask('recorded', trials)
-
-
-def test_runs_are_found(tmp_path: Path) -> None:
-    """A work dir, a timestamp folder, another folder, a file; models with slashes; filters."""
-    run = write_table(tmp_path, 'org/a', 'd')
-    write_table(tmp_path, 'b', 'e', make_table(2))
-    (tmp_path / '20270101_000000').mkdir()
-    for path in (tmp_path, run, run / 'results'):
-        _, found = read_run(path)
-        assert {model: len(rows) for model, rows in found.items()} == {
-            'org/a': 192,
-            'b': 16,
-        }
-    assert read_run(tmp_path)[0] == run
-    assert list(read_run(run, models=['b'])[1]) == ['b']
-    file = run / 'results/org/a/d.trials.jsonl.gz'
-    assert list(read_run(file)[1]) == ['org/a']
-    assert read_run(file)[0] == run
-    result = file.with_name('d.json')
-    result.write_text('{}')
-    assert list(read_run(result)[1]) == ['org/a']
-    alone = file.rename(tmp_path / 'alone.trials.jsonl.gz')
-    assert read_run(alone)[1]['samples'][0].data_set == 'alone'
-    with pytest.raises(ValueError, match='it has b on e'):
-        read_run(run, data_sets=['d'])
-    with pytest.raises(ValueError, match='no trials in it'):
-        read_run(tmp_path / '20270101_000000')
-    (tmp_path / '20270101_000000' / 'configs').mkdir()  # now it is the newest run, as elsewhere
-    with pytest.raises(ValueError, match='20270101_000000: there are no trials in it'):
-        read_run(tmp_path)
-    alone.write_bytes(alone.read_bytes()[:-20])
-    with pytest.raises(ValueError, match=r'alone.*damaged gzip'):
-        read_run(alone)
 
 
 def write_rows(path: Path, *rows: Any) -> str:

@@ -17,12 +17,11 @@ from opencompass_gpassk.metrics.paired import rank_intervals
 from opencompass_gpassk.report.cells import Mark, interval_notes
 from opencompass_gpassk.report.files import to_csv, to_json, write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
-from opencompass_gpassk.report.tables.best import verdicts_of
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.join_results import Estimate, estimate
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
 SETTINGS = {'method': 'bca', 'resamples': 10_000, 'level': 0.95, 'of': 'problems like these'}
@@ -380,25 +379,6 @@ def test_an_undefined_figure_is_never_the_best() -> None:
     (table,) = benchmark_tables(results, tables)
     assert marked(table).get('mG-Pass@2', set()) <= {'two'}
     assert 'one' not in marked(table).get('pass@2', set())
-
-
-def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:
-    """Their verdicts are the file's; a damaged file, a missing one or a path elsewhere are none."""
-    made = table_of(STRONG, 4)
-    write_trials(tmp_path / 'x.trials.jsonl.gz', made, {})
-    (tmp_path / 'bad.gz').write_bytes(b'\x1f\x8b nothing')
-    told: list[str] = []
-    read = verdicts_of({'trials_file': 'x.trials.jsonl.gz'}, tmp_path, told.append)
-    assert read is not None
-    assert [counts.tolist() for counts in read.counts()] == [c.tolist() for c in made.counts()]
-    for name in ('bad.gz', 'missing.gz', None, 3, ''):
-        assert verdicts_of({'trials_file': name}, tmp_path, told.append) is None
-    (tmp_path / 'inner').mkdir()
-    outside = {'trials_file': '../x.trials.jsonl.gz'}
-    assert verdicts_of(outside, tmp_path / 'inner', told.append) is None
-    assert [line.partition(': not readable: ')[0] for line in told] == [
-        str(tmp_path / name) for name in ('bad.gz', 'missing.gz')
-    ]
 
 
 def test_the_files_follow_the_setting(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
-from opencompass_gpassk.compare.paired_results import read_side
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
 from opencompass_gpassk.formats.stored_files import read_object, written_whole
@@ -20,12 +19,12 @@ from opencompass_gpassk.judging.audit import (
     Comparison,
     Labelled,
     Sample,
+    audit_trials,
     draw_sample,
     is_asked,
     judge_audit,
     labels_on_recorded,
     opinions,
-    read_run,
 )
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.metrics.intervals import normal_quantile
@@ -44,8 +43,7 @@ from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.join_results import has_verdicts
 from opencompass_gpassk.results.judge_error import judge_error, most_sensitive, planned_ranges
-from opencompass_gpassk.results.stored_results import Found, find_results
-from opencompass_gpassk.runs.config import trials_files
+from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
 from opencompass_gpassk.trials import Verdict
 
 DESCRIPTION = """\
@@ -129,15 +127,19 @@ def run(args: argparse.Namespace) -> int:
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
-    folder, by_model = read_run(args.run_folder, args.model, args.dataset, report=note)
+    results = _results(args)
+    folder = results[0].run or (
+        args.run_folder if args.run_folder.is_dir() else args.run_folder.parent
+    )
     note(f'run: {folder}')
+    by_model = _trials(results)
     samples = [
         draw_sample(model, trials, args.trials, args.seed) for model, trials in by_model.items()
     ]
     if args.draw:
         return _draw(args, samples)
     every = [one for trials in by_model.values() for one in trials]
-    return _compare(args, names, _store_path(args, folder, names), every, samples)
+    return _compare(args, results, names, _store_path(args, folder, names), every, samples)
 
 
 def _names(args: argparse.Namespace) -> tuple[str, str]:
@@ -160,6 +162,7 @@ def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
 
 def _compare(
     args: argparse.Namespace,
+    results: list[ModelResult],
     names: tuple[str, str],
     store: Path,
     every: list[AuditTrial],
@@ -190,11 +193,11 @@ def _compare(
         write_lines(map(row_line, disagreement_rows(found)), paths[2])
         note(f'{", ".join(map(str, paths))} written')
     if labels:
-        _keep(args, labels, store)
+        _keep(results, labels, store)
     return 0
 
 
-def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None:
+def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> None:
     """Store what labels say of each judge, add it to the results of the run, and print that."""
 
     audits = {
@@ -213,7 +216,7 @@ def _keep(args: argparse.Namespace, labels: list[Labelled], store: Path) -> None
             kept.keep_audit(judge, audit)
     note(f'the audit is kept in {store}')
     estimated: dict[str, dict[str, Any]] = {}
-    for found, values in _results(args):
+    for found, values in _values(results):
         if given := audits.get(str(found.result['signature'].get('judge'))):
             stored = read_object(found.path)
             stored['judge_error'] = judge_error(values, given, _intervals(found.result))
@@ -245,7 +248,7 @@ def _plan(args: argparse.Namespace) -> int:
     """Print how many labels are enough for each result."""
 
     rows: list[PlanRow] = []
-    for found, values in _results(args):
+    for found, values in _values(_results(args)):
         if all(trial.answer is None and not trial.end for trial in values.table.trials):
             continue  # nothing can be labelled
         figure = most_sensitive(values.protocol)
@@ -260,26 +263,42 @@ def _plan(args: argparse.Namespace) -> int:
     return 0
 
 
-def _results(args: argparse.Namespace) -> Iterator[tuple[Found, FigureValues]]:
-    """Yield each judged result of the run, with its recorded values."""
+def _results(args: argparse.Namespace) -> list[ModelResult]:
+    """Return the results to audit: one of each model on each benchmark."""
+    there = results_at(args.run_folder, note, alone=True)
+    return one_of_each(chosen(there, args.model, args.dataset), note)
 
-    folder, files = trials_files(args.run_folder)
-    named = {
-        file.resolve()
-        for (model, data_set), file in files.items()
-        if model in (args.model or [model]) and data_set in (args.dataset or [data_set])
-    }
-    sources = find_results([folder])
-    for fault in sources.faults:
-        note(short_line(fault))
-    for found in sources.results:
-        if found.trials and found.trials.resolve() in named and has_verdicts(found.result):
+
+def _trials(results: list[ModelResult]) -> dict[str, list[AuditTrial]]:
+    """Return model → its trials on all its data sets; a bad file costs itself alone."""
+    found: dict[str, list[AuditTrial]] = {}
+    faults = []
+    for one in results:
+        try:
+            trials = audit_trials(
+                one.model, one.dataset, one.table(), one.result.get('signature') or {}
+            )
+        except ValueError as error:
+            faults.append(short_line(str(error)))
+        else:
+            found.setdefault(one.model, []).extend(trials)
+    if not found:
+        raise ValueError('\n'.join(faults))
+    for fault in faults:
+        note(fault)
+    return found
+
+
+def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, FigureValues]]:
+    """Yield each judged result, with its recorded values."""
+    for one in results:
+        if 'figures' in one.result and has_verdicts(one.result):
             try:
-                side = read_side(found)
+                values = FigureValues(one.table(), one.protocol)
             except ValueError as error:
                 note(short_line(str(error)))
             else:
-                yield found, FigureValues(side.table, side.protocol)
+                yield one, values
 
 
 def _intervals(result: Mapping[str, Any]) -> dict[str, Sequence[float]]:

@@ -26,8 +26,6 @@ from opencompass_gpassk.compare.paired_results import (
     Pair,
     chosen_models,
     pair_data_sets,
-    read_side,
-    results_at,
 )
 from opencompass_gpassk.compare.problem_changes import problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned
@@ -41,7 +39,7 @@ from opencompass_gpassk.report.tables.comparison import (
 )
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
-from opencompass_gpassk.results.stored_results import Found
+from opencompass_gpassk.results.read import ModelResult, results_at
 
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
@@ -197,7 +195,7 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> No
             )
 
 
-def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
+def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
 
     first = results_at(args.a, _note)
     second = None if args.b is None else results_at(args.b, _note)
@@ -216,11 +214,12 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[Found]]:
 
 def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]) -> Compared:
 
-    a, b = map(read_side, pair)
+    a, b = pair
+    tables = a.table(), b.table()
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
     try:
         look = planned_look(a, b, levels) if levels else None
-        shared = aligned({'A': a.table, 'B': b.table}, protocols, seed=settings.seed)
+        shared = aligned(dict(zip('AB', tables, strict=True)), protocols, seed=settings.seed)
     except ValueError as error:
         raise ValueError(f'{_name(pair)}: {error}') from error
     ks = [max(one.ks, default=None) for one in protocols.values()]
@@ -228,7 +227,7 @@ def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]
     factor = look.factor if look else 1.0
     differences = compare(shared, settings, factor=factor)
     changes = problem_changes(shared, k, factor)
-    reasons = incomparable(a, b)
+    reasons = incomparable(a, b, tables)
     if reasons:  # no claim is made, in the tables or in the JSON
         differences = [one.without_claim() for one in differences]
         changes = [replace(one, p_value=math.nan, adjusted=math.nan) for one in changes]

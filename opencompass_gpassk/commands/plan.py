@@ -18,11 +18,11 @@ from opencompass_gpassk.compare.plan import (
     SingleResponsesError,
     assumed,
     from_pilot,
-    read_pilot,
+    pilot,
 )
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.metrics.planning import look_levels
-from opencompass_gpassk.runs.config import trials_files
+from opencompass_gpassk.results.read import results_at
 
 DESCRIPTION = """\
 Say how many samples are enough, and how wide the interval of G-Pass@k will be with n samples
@@ -126,16 +126,21 @@ def _pilots(path: Path) -> list[Pilot]:
 
     pilots: list[Pilot] = []
     skipped: list[ValueError] = []
-    for (model, data_set), file in trials_files(path)[1].items():
+    for one in results_at(path, lambda told: print(told, file=sys.stderr), alone=True):
         try:
-            pilots.append(read_pilot(file, f'{model} on {data_set}'))
+            table = one.table()
         except ValueError as error:
             skipped.append(error)
+            continue
+        try:
+            pilots.append(pilot(table, one.name, one.result.get('k')))
+        except ValueError as error:
+            skipped.append(type(error)(f'{one.trials}: {error}'))
     if not pilots:
-        raise ValueError('\n'.join(short_line(str(one)) for one in skipped))
-    for one in skipped:
-        if not isinstance(one, SingleResponsesError):  # greedy answers beside samples are usual
-            print(f'skipped: {short_line(str(one))}', file=sys.stderr)
+        raise ValueError('\n'.join(short_line(str(why)) for why in skipped))
+    for why in skipped:
+        if not isinstance(why, SingleResponsesError):  # greedy answers beside samples are usual
+            print(f'skipped: {short_line(str(why))}', file=sys.stderr)
     return pilots
 
 

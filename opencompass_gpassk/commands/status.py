@@ -6,19 +6,15 @@ import argparse
 import json
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_run_argument
 from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.results.contradictions import contradiction
-from opencompass_gpassk.results.join_results import is_ours
+from opencompass_gpassk.results.read import ModelResult, find_results
 from opencompass_gpassk.results.schema import mixed_schemas
-from opencompass_gpassk.results.stored_results import find_results, read_result, trials_beside
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.progress import watch
-from opencompass_gpassk.runs.task_states import State, TaskState, task_states
-from opencompass_gpassk.trials import read_trials
+from opencompass_gpassk.runs.task_states import State, task_states
 
 DESCRIPTION = """\
 Show the state of every model on every data set of a run. OpenCompass itself ends with exit code 0
@@ -54,11 +50,17 @@ def run(args: argparse.Namespace) -> int:
         ended = {State.FINISHED, State.FAILED}
         with suppress(KeyboardInterrupt):
             watch(folder, lambda: any(one.state not in ended for one in task_states(planned)))
+    sources = find_results([folder])
     states = task_states(planned)
     finished = [state for state in states if state.state is State.FINISHED]
-    marks = {state.name: _contradiction(folder, state) for state in finished}
-    results = find_results([folder]).results if finished else []
-    if mixed := mixed_schemas(one.result for one in results):
+    results = {f'{one.model}/{one.dataset}': one for one in sources.results}
+    marks = {
+        state.name: _contradiction(results[state.name])
+        if state.name in results
+        else sources.unread.get(folder / 'results' / state.model / f'{state.dataset}.json')
+        for state in finished
+    }
+    if mixed := mixed_schemas(one.result for one in results.values()):
         print(f'gpassk status: {mixed}', file=sys.stderr)
     if args.json:
         for state in states:
@@ -73,21 +75,14 @@ def run(args: argparse.Namespace) -> int:
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
 
 
-def _contradiction(folder: Path, state: TaskState) -> str | None:
+def _contradiction(found: ModelResult) -> str | None:
     """Return in what a result and its trials contradict each other, '' if they agree.
 
-    None is unknown: the result is another evaluator's, or its trials can't be read.
+    None is unknown: its trials can't be read.
     """
-
-    path = folder / 'results' / state.model / f'{state.dataset}.json'
     try:
-        result = read_result(path)
-    except (ValueError, OSError) as error:
-        return str(error)
-    trials = trials_beside(path, result) if is_ours(result) else None
-    try:
-        return contradiction(result, read_trials(trials)[0]) if trials else None
-    except (ValueError, OSError) as error:
+        return found.contradiction(found.table())
+    except ValueError as error:
         print(
             f'gpassk status: not compared with its trials: {one_line(str(error))}', file=sys.stderr
         )

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from opencompass_gpassk.compare.paired_results import ReadResult
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.results.join_results import Result, shares_of
 from opencompass_gpassk.results.protocol import NOBODY, Protocol
-from opencompass_gpassk.results.stored_results import Found
+from opencompass_gpassk.results.read import ModelResult
+from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {
     'data': 'versions of the data',
@@ -45,15 +45,17 @@ def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Proto
     return next(chosen), next(chosen)
 
 
-def incomparable(a: ReadResult, b: ReadResult) -> list[str]:
+def incomparable(
+    a: ModelResult, b: ModelResult, tables: tuple[TrialTable, TrialTable]
+) -> list[str]:
     """Return why the figures of two results can't be compared; [] if they can.
 
     They measure different things, or one result contradicts its own trials.
     """
-    return different_measures(a.found.result, b.found.result) + [
-        f'the result of {side} is contradictory: {one.contradiction}'
-        for side, one in (('A', a), ('B', b))
-        if one.contradiction
+    return different_measures(a.result, b.result) + [
+        f'the result of {side} is contradictory: {contradiction}'
+        for side, one, table in zip('AB', (a, b), tables, strict=True)
+        if (contradiction := one.contradiction(table))
     ]
 
 
@@ -111,7 +113,7 @@ class Look(NamedTuple):
     factor: float
 
 
-def planned_look(a: ReadResult, b: ReadResult, levels: Mapping[int, float]) -> Look:
+def planned_look(a: ModelResult, b: ModelResult, levels: Mapping[int, float]) -> Look:
     """Return which of the planned looks a comparison is.
 
     It is that of the side with fewer samples, since tests use so many of both.
@@ -136,19 +138,18 @@ def planned_look(a: ReadResult, b: ReadResult, levels: Mapping[int, float]) -> L
     return Look(n, tuple(levels), levels[n], sum(levels.values()) / levels[n])
 
 
-def _looks(read: ReadResult) -> list[int]:
-    return read.found.result.get('looks') or []
+def _looks(one: ModelResult) -> list[int]:
+    return one.result.get('looks') or []
 
 
 def _listed(numbers: Iterable[int]) -> str:
     return shortened(', '.join(map(str, numbers)), LONGEST)
 
 
-def cautions(a: ReadResult, b: ReadResult, look: Look | None = None) -> list[str]:
+def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[str]:
     """Return what is wrong with each result by itself, and with a look that was not planned."""
     found = []
-    for side, read in (('A', a), ('B', b)):
-        one = read.found
+    for side, one in (('A', a), ('B', b)):
         if one.state:
             found.append(f'{side} is not finished: {one.state}')
         if undecided := (one.result.get('counts') or {}).get('undecided'):
@@ -160,11 +161,11 @@ def cautions(a: ReadResult, b: ReadResult, look: Look | None = None) -> list[str
                 f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '
                 'claims hold whatever the missing ones are'
             )
-        looks = _looks(read)
+        looks = _looks(one)
         if look is None:
             if looks:
                 found.append(
-                    f'{side} has n = {read.protocol.n} and was looked at with n = {_listed(looks)} '
+                    f'{side} has n = {one.protocol.n} and was looked at with n = {_listed(looks)} '
                     'before: p-values are nominal, as if nobody had looked; --looks corrects them '
                     'for looks that were planned'
                 )
@@ -176,7 +177,7 @@ def cautions(a: ReadResult, b: ReadResult, look: Look | None = None) -> list[str
     return found
 
 
-def sides_differ(first: Found, second: Found) -> list[str]:
+def sides_differ(first: ModelResult, second: ModelResult) -> list[str]:
     """Return the settings in which the results differ, perhaps on purpose."""
     return [
         f'{SETTINGS[name]}: A {a}, B {b}'

@@ -1,64 +1,20 @@
-"""The input of a comparison: the results of two models, paired by data set."""
+"""Pair the results of two models by data set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Collection, Iterable, Sequence
 
-from opencompass_gpassk.results.contradictions import contradiction
-from opencompass_gpassk.results.join_results import is_greedy, sample_count, stored_protocol
-from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_results import Found, find_results
-from opencompass_gpassk.runs.config import find_run
-from opencompass_gpassk.trials import TrialTable, read_trials
+from opencompass_gpassk.results.join_results import is_greedy, sample_count
+from opencompass_gpassk.results.read import ModelResult
 
-Pair = tuple[Found, Found]
+Pair = tuple[ModelResult, ModelResult]
 Name = tuple[object, ...]
 
 
-@dataclass(frozen=True)
-class ReadResult:
-    """A result with its trials.
-
-    Attributes:
-        found: The result and its path.
-        table: Its trials.
-        protocol: The protocol that it was measured with.
-        contradiction: How the result and the trials contradict each other, '' if they agree.
-    """
-
-    found: Found
-    table: TrialTable
-    protocol: Protocol
-    contradiction: str
-
-
-def results_at(path: Path, report: Callable[[str], None]) -> list[Found]:
-    """Return the results at a path: of a run, of the newest run in a work dir, or of files.
-
-    Args:
-        path: A work dir, a timestamp folder, or a file or folder of ``gpassk score -o``.
-        report: Takes a message on each file that can't be read.
-
-    Raises:
-        ValueError: If no result can be read.
-    """
-    try:
-        run = find_run(path)
-    except ValueError:
-        run = path
-    sources = find_results([run])
-    for fault in sources.faults:
-        report(fault)
-    if not sources.results:
-        told = f': {sources.faults[0]}' if sources.faults else ''
-        raise ValueError(f'{run}: it has no readable result of this package{told}')
-    return sources.results
-
-
 def chosen_models(
-    first: Sequence[Found], second: Sequence[Found] | None, wanted: tuple[str | None, str | None]
+    first: Sequence[ModelResult],
+    second: Sequence[ModelResult] | None,
+    wanted: tuple[str | None, str | None],
 ) -> tuple[str, str]:
     """Return the two models to compare.
 
@@ -95,8 +51,8 @@ def chosen_models(
 
 
 def pair_data_sets(
-    first: Iterable[Found], second: Iterable[Found], data_sets: Collection[str] = ()
-) -> tuple[list[Pair], list[Found]]:
+    first: Iterable[ModelResult], second: Iterable[ModelResult], data_sets: Collection[str] = ()
+) -> tuple[list[Pair], list[ModelResult]]:
     """Pair the results of two models: by the data set's abbr, else by benchmark and n.
 
     The rest is paired by benchmark and by sampled or greedy decoding, if only one pair is possible.
@@ -140,36 +96,17 @@ def pair_data_sets(
     return pairs, unpaired
 
 
-def read_side(found: Found) -> ReadResult:
-    """Read the trials of a result.
-
-    Raises:
-        ValueError: If they can't be read, or the result's protocol is invalid.
-    """
-    remedy = 'make the result again with gpassk rescore or gpassk score -o'
-    if found.trials is None:
-        raise ValueError(f'{found.path}: it names no file of trials; {remedy}')
-    table, _ = read_trials(found.trials)
-    if not table.problems:
-        raise ValueError(f'{found.trials}: it holds no problems; {remedy}')
-    try:
-        protocol = stored_protocol(found.result)
-    except (TypeError, ValueError, AttributeError) as error:
-        raise ValueError(f'{found.path}: its settings are invalid: {error}; {remedy}') from error
-    return ReadResult(found, table, protocol, contradiction(found.result, table))
-
-
-def _abbr(found: Found) -> Name:
+def _abbr(found: ModelResult) -> Name:
     return (found.dataset, found.result['benchmark'])
 
 
-def _benchmark_and_n(found: Found) -> Name:
+def _benchmark_and_n(found: ModelResult) -> Name:
     return (found.result['benchmark'], sample_count(found.result), is_greedy(found.result))
 
 
-def _benchmark(found: Found) -> Name:
+def _benchmark(found: ModelResult) -> Name:
     return (found.result['benchmark'], is_greedy(found.result))
 
 
-def _whatever(found: Found) -> Name:
+def _whatever(found: ModelResult) -> Name:
     return ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figure_values import problem_clusters
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.trials import read_trials
+from opencompass_gpassk.trials import TrialTable
 
 DEFAULT_K = 16
 LEAST = 2  # judged samples that some problem of a pilot needs
@@ -191,28 +190,32 @@ class SingleResponsesError(ValueError):
     """A file holds one response of each problem, as greedy decoding gives it: it is no pilot."""
 
 
-def read_pilot(path: Path, name: str) -> Pilot:
-    """Read a pilot's trials file.
+def pilot(table: TrialTable, name: str, ks: object = None) -> Pilot:
+    """Return a pilot's counts.
 
     Originals of versions are left out, as in the headline figures.
 
+    Args:
+        table: The trials.
+        name: The pilot's name, for readers.
+        ks: The k of its result, which may be anything.
+
     Raises:
-        ValueError: If the file can't be read, or no problem has two judged trials; it is
-            SingleResponsesError if none has two trials.
+        ValueError: If no problem has two judged trials; it is SingleResponsesError if none has two
+            trials.
     """
-    table, meta = read_trials(path)
     headline = np.array(headline_problems(table.problems), dtype=np.int64)
     n, c = (counts[headline] for counts in table.counts())
     if not n.any():
-        raise ValueError(f'{path}: it has no judged trial; score the run first')
+        raise ValueError('it has no judged trial; score the run first')
     if n.max() < LEAST:
         kind = SingleResponsesError if len(table) <= len(table.problems) else ValueError
         raise kind(
-            f"{path}: one judged response of each problem can't separate rates from chance; take a "
+            "one judged response of each problem can't separate rates from chance; take a "
             f'pilot of n = {LEAST} or more'
         )
     clusters = problem_clusters(table)[headline]
-    return Pilot(name, n, c, clusters, max(_ks(meta), default=DEFAULT_K))
+    return Pilot(name, n, c, clusters, max(_ks(ks), default=DEFAULT_K))
 
 
 def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
@@ -239,8 +242,7 @@ def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
         yield Outlook(figure, found, grid, k, source, observed, design)
 
 
-def _ks(meta: dict[str, object]) -> list[int]:
-    ks = meta.get('k')
+def _ks(ks: object) -> list[int]:
     return (
         [k for k in ks if isinstance(k, int) and 1 <= k <= MOST['k']]
         if isinstance(ks, list)

@@ -6,7 +6,7 @@ A source is the recorded verdicts, the rules, a judge that is asked or looked up
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,8 +28,7 @@ from opencompass_gpassk.judging.settings import read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.metrics.intervals import effective_size
-from opencompass_gpassk.runs.config import trials_files
-from opencompass_gpassk.trials import PEOPLE, Problem, Trial, Verdict, read_trials
+from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
 
 STRATA = ('split', 'language', 'level')  # of the problems' groups
 
@@ -75,50 +74,23 @@ class AuditTrial:
         return *said, self.data_set, *(groups.get(name, '') for name in STRATA)
 
 
-def read_run(
-    path: Path,
-    models: Collection[str] = (),
-    data_sets: Collection[str] = (),
-    *,
-    report: Report = print,
-) -> tuple[Path, dict[str, list[AuditTrial]]]:
-    """Return a run's folder, and model → its trials on all its data sets.
+def audit_trials(
+    model: str, data_set: str, table: TrialTable, signature: Mapping[str, Any]
+) -> list[AuditTrial]:
+    """Return the trials of a model on a data set.
 
     Args:
-        path: As in :func:`~opencompass_gpassk.runs.config.trials_files`.
-        models: Models to read; by default all.
-        data_sets: Data sets to read; by default all.
-        report: Takes a message on each unreadable file, if others can be read.
-
-    Raises:
-        ValueError: If there are no trials, or none can be read; it names the files.
+        model: The model's name.
+        data_set: The data set's name.
+        table: The trials.
+        signature: The result's signature, which names the judge.
     """
-    found: dict[str, list[AuditTrial]] = {}
-    faults: list[str] = []
-    folder, there = trials_files(path)
-    for (model, data_set), file in there.items():
-        if (models and model not in models) or (data_sets and data_set not in data_sets):
-            continue
-        try:
-            table, meta = read_trials(file)
-        except ValueError as error:
-            faults.append(short_line(str(error)))
-            continue
-        problems = {problem.problem_id: problem for problem in table.problems}
-        signature = meta.get('signature')
-        judge = str(signature.get('judge', '')) if isinstance(signature, dict) else ''
-        found.setdefault(model, []).extend(
-            AuditTrial(model, data_set, problems[trial.problem_id], trial, judge)
-            for trial in table.trials
-        )
-    if faults and not found:
-        raise ValueError('\n'.join(faults))
-    for fault in faults:
-        report(fault)
-    if not found:
-        names = ', '.join(f'{model} on {data_set}' for model, data_set in sorted(there))
-        raise ValueError(f'{path}: no trials of the models and data sets asked for; it has {names}')
-    return folder, found
+    problems = {problem.problem_id: problem for problem in table.problems}
+    judge = str(signature.get('judge', ''))
+    return [
+        AuditTrial(model, data_set, problems[trial.problem_id], trial, judge)
+        for trial in table.trials
+    ]
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,6 @@ from opencompass_gpassk.report.stale_results import (
     evaluates,
     told,
 )
-from opencompass_gpassk.report.tables.best import verdicts_of
 from opencompass_gpassk.results.join_results import (
     Result,
     estimate,
@@ -44,7 +43,7 @@ from opencompass_gpassk.results.join_results import (
     headline_figures,
     is_ours,
 )
-from opencompass_gpassk.results.stored_results import read_result
+from opencompass_gpassk.results.read import ModelResult, read_result
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.task_states import TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
@@ -234,9 +233,10 @@ class GPassKSummarizer(DefaultSummarizer):
                 if is_ours(result):
                     result.pop('details', None)
                     of_model[abbr] = result
-                    trials = verdicts_of(result, path.parent, self.logger.warning)
-                    if trials is not None:
-                        self.trials[name, abbr] = trials
+                    try:
+                        self.trials[name, abbr] = ModelResult(name, abbr, result, path).verdicts()
+                    except ValueError as error:
+                        self.logger.warning(str(error))
         return results
 
     def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:

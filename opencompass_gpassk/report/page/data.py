@@ -35,11 +35,11 @@ from opencompass_gpassk.results.join_results import (
     shares_of,
     signature_line,
 )
-from opencompass_gpassk.results.stored_results import Found, Sources, find_results
+from opencompass_gpassk.results.read import ModelResult, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 
 
-def run_facts(found: Found) -> list[tuple[str, str]]:
+def run_facts(found: ModelResult) -> list[tuple[str, str]]:
     """Return name and text of each fact about a result: source, sampling, judging, counts."""
     result = found.result
     signature = result['signature']
@@ -93,7 +93,9 @@ def _range(ends: Any) -> str:
 Mark = tuple[str, str]
 
 
-def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> list[Mark]:
+def marks_of(
+    found: ModelResult, others: Sequence[ModelResult], contradiction: str = ''
+) -> list[Mark]:
     """Return (word, explanation) for each reason why a result is less comparable.
 
     Args:
@@ -128,7 +130,7 @@ def marks_of(found: Found, others: Sequence[Found], contradiction: str = '') -> 
     return marks + [(f'other {name}', told) for name, told in apart[place].items()]
 
 
-def _problems(found: Found) -> int:
+def _problems(found: ModelResult) -> int:
     return int((found.result.get('counts') or {}).get('problems') or 0)
 
 
@@ -193,10 +195,10 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
     sources = find_results(paths)
     if not sources.results and not sources.tasks:
         named = ', '.join(map(str, paths))
-        told = ''.join(f'\n{fault}' for fault in sources.faults)
+        told = ''.join(f'\n{fault}' for fault in [*sources.faults, *sources.lacking()])
         raise ValueError(f'{named}: no readable result of this package was found{told}')
     labels = _labels(sources.results)
-    faults = list(sources.faults)
+    faults = [*sources.faults, *sources.lacking()]
     contradictions: dict[Path, str] = {}
     benchmarks, texts = [], []
     share = most_text // max(1, len({found.result['benchmark'] for found in sources.results}))
@@ -227,7 +229,7 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
     return PageData(without_nan(document), texts, faults)
 
 
-def _labels(results: Sequence[Found]) -> list[str]:
+def _labels(results: Sequence[ModelResult]) -> list[str]:
     """Return a label for each result's model; results with the same label may share a row.
 
     They share one if they are below the same folder and have the same full model name. Models in
@@ -250,7 +252,7 @@ def _labels(results: Sequence[Found]) -> list[str]:
     return labels
 
 
-def _origin(found: Found) -> str:
+def _origin(found: ModelResult) -> str:
     return str((found.run or found.path).resolve().parent)
 
 
@@ -259,7 +261,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return next(one for one in chain([name], numbered) if one not in taken)
 
 
-def _benchmarks(results: Sequence[Found], labels: Sequence[str]) -> list[Benchmark]:
+def _benchmarks(results: Sequence[ModelResult], labels: Sequence[str]) -> list[Benchmark]:
     """Join the results; those with scores of reasoning only get separate benchmarks."""
     joined: dict[str, dict[str, Mapping[str, Any]]] = {}
     for label, found in zip(labels, results, strict=True):
@@ -276,7 +278,7 @@ def _benchmarks(results: Sequence[Found], labels: Sequence[str]) -> list[Benchma
 
 def _benchmark(
     benchmark: Benchmark,
-    results: Sequence[Found],
+    results: Sequence[ModelResult],
     faults: list[str],
     contradictions: dict[Path, str],
     most_text: int,
@@ -335,7 +337,7 @@ def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:
     return [{'label': label, 'name': _name(label), **group} for label, group in groups.items()]
 
 
-def _beside(entry: Entry, found: Mapping[int, Found]) -> Found | None:
+def _beside(entry: Entry, found: Mapping[int, ModelResult]) -> ModelResult | None:
     """Return the greedy result that is shown beside samples, None if there is none."""
     return found[id(entry.greedy)] if entry.result and entry.greedy else None
 
@@ -343,8 +345,8 @@ def _beside(entry: Entry, found: Mapping[int, Found]) -> Found | None:
 def _entry(
     benchmark: Benchmark,
     entry: Entry,
-    source: tuple[Found, Found | None],
-    results: Sequence[Found],
+    source: tuple[ModelResult, ModelResult | None],
+    results: Sequence[ModelResult],
     contradictions: Mapping[Path, str],
 ) -> dict[str, Any]:
     main, beside = source
@@ -369,7 +371,7 @@ def _entry(
     }
 
 
-def _peers(found: Found, results: Sequence[Found]) -> list[Found]:
+def _peers(found: ModelResult, results: Sequence[ModelResult]) -> list[ModelResult]:
     way = found.result['benchmark'], is_greedy(found.result)
     return [one for one in results if (one.result['benchmark'], is_greedy(one.result)) == way]
 

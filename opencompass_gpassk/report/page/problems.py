@@ -24,10 +24,9 @@ from opencompass_gpassk.formats.display import one_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
-from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.make_result import problem_rows
-from opencompass_gpassk.results.stored_results import Found
-from opencompass_gpassk.trials import Problem, Trial, Verdict, read_trials
+from opencompass_gpassk.results.read import ModelResult
+from opencompass_gpassk.trials import Problem, Trial, Verdict
 
 LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
@@ -330,7 +329,7 @@ class PageProblem:
 
 
 def collect_problems(
-    entries: Sequence[tuple[Found, Found | None]],
+    entries: Sequence[tuple[ModelResult, ModelResult | None]],
     faults: list[str],
     contradictions: dict[Path, str],
 ) -> list[PageProblem]:
@@ -422,19 +421,16 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
 
 
 def _asked(
-    found: Found, faults: list[str], contradictions: dict[Path, str]
+    found: ModelResult, faults: list[str], contradictions: dict[Path, str]
 ) -> tuple[list[tuple[Problem, Mapping[str, Any]]], dict[str, dict[str, Trial]]]:
     """Return a result's problems with their details, and a right and a wrong trial of each."""
     rows = found.result.get('details') or []
-    if found.trials is None:
-        faults.append(f'{found.path}: it names no file of trials, so no question is shown')
-        return [(_problem(row), row) for row in rows], {}
     try:
-        table, _ = read_trials(found.trials)
+        table = found.table()
     except ValueError as error:
         faults.append(f'{error}; no question is shown')
         return [(_problem(row), row) for row in rows], {}
-    contradictions[found.path] = contradiction(found.result, table)
+    contradictions[found.path] = found.contradiction(table)
     chosen = {
         problem.problem_id: {
             name: trial for name, trial in examples(trials).items() if trial.response
@@ -447,7 +443,7 @@ def _asked(
 
 
 def _read_examples(
-    found: Found,
+    found: ModelResult,
     chosen: Mapping[str, Mapping[str, Trial]],
     mine: Mapping[str, Solved],
     faults: list[str],

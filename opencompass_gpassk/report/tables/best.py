@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.compare.differences import Standing, distinguishable
@@ -19,8 +18,7 @@ from opencompass_gpassk.results.join_results import (
     sample_count,
     stored_protocol,
 )
-from opencompass_gpassk.results.judged_trials import VALIDITY
-from opencompass_gpassk.trials import TrialTable, read_trials
+from opencompass_gpassk.trials import TrialTable
 
 Place = tuple[str, str]  # model, data set
 Trials = Mapping[Place, TrialTable]  # the trials of the result
@@ -65,35 +63,6 @@ class _Row:
     def named(self, figure: Figure) -> Figure:
         """Return a figure as the result has it; accuracy then has its n."""
         return figure.of_n(sample_count(self.result)) if figure.family is ACCURACY else figure
-
-
-def verdicts_of(result: Result, folder: Path, report: Callable[[str], None]) -> TrialTable | None:
-    """Return problems, verdicts and validity of a result, None if its trials can't be read.
-
-    Args:
-        result: The stored result.
-        folder: The folder of the result file.
-        report: Takes a message if the trials can't be read.
-    """
-    name = result.get('trials_file')
-    if not isinstance(name, str) or not name or Path(name).name != name:
-        return None
-    try:
-        table, _ = read_trials(folder / name)
-    except ValueError as error:
-        report(str(error))
-        return None
-    ids = {problem.problem_id: problem.problem_id for problem in table.problems}
-    nothing: dict[str, float] = {}
-    valid: dict[float, dict[str, float]] = {}
-    for trial in table.trials:  # twenty models have half a million; drop texts to save memory
-        trial.problem_id = ids[trial.problem_id]
-        validity = trial.values.get(VALIDITY)
-        trial.answer, trial.response = None, ''
-        trial.values = (
-            nothing if validity is None else valid.setdefault(validity, {VALIDITY: validity})
-        )
-    return table
 
 
 def best_entries(

@@ -19,7 +19,7 @@ from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.figures import G_PASS, PASS, Figure
-from opencompass_gpassk.results.stored_results import Found
+from opencompass_gpassk.results.read import ModelResult
 
 FORMAT = 1
 
@@ -70,10 +70,10 @@ class Compared:
 
 
 def comparison_document(
-    sides: tuple[Found, Found],
+    sides: tuple[ModelResult, ModelResult],
     compared: Sequence[Compared],
     checks: Sequence[Check],
-    unpaired: Sequence[Found],
+    unpaired: Sequence[ModelResult],
     settings: IntervalSettings,
 ) -> dict[str, Any]:
     """Return a comparison for JSON: percentages and points, null where undefined."""
@@ -100,7 +100,7 @@ def comparison_document(
     return whole
 
 
-def _about(found: Found) -> dict[str, str]:
+def _about(found: ModelResult) -> dict[str, str]:
     return {'model': found.model, 'path': str(found.run or found.path), 'time': found.time}
 
 

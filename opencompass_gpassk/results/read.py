@@ -1,0 +1,449 @@
+"""Read results: a path to a file, a run or a folder of runs becomes results with their trials.
+
+Every command, page and table reads results here, and tells of a bad file in the same words.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.stored_files import read_json, read_object
+from opencompass_gpassk.results.contradictions import contradiction
+from opencompass_gpassk.results.join_results import (
+    Result,
+    is_greedy,
+    is_ours,
+    stored_protocol,
+)
+from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.schema import check_result, in_schema_3
+from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+from opencompass_gpassk.runs.task_states import State, TaskState, task_states
+from opencompass_gpassk.trials import TrialTable, read_meta, read_trials
+
+TRIALS = '.trials.jsonl.gz'
+TIME = re.compile(r'\d{8}_\d{6}')
+OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})
+MOST_NAMED = 5  # skipped files named in a message
+REMEDY = 'make the result again with gpassk rescore or gpassk score -o'
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """A model's result on a data set, and the way to its trials.
+
+    Trials are read anew each time: those of twenty models don't fit into memory.
+
+    Attributes:
+        model: The model's abbr, which is also the folder of its results in a run.
+        dataset: The data set's abbr.
+        result: The stored result, with its details. Of trials without a result it is the first line
+            of their file, which has a result's ``signature``, ``k`` and ``taus``.
+        path: The result file.
+        time: When it was made: the name of the run's folder, or else the file's time.
+        run: The timestamp folder, None for a result of ``gpassk score``.
+        state: The task's state in words; '' if it is finished or not in the config.
+    """
+
+    model: str
+    dataset: str
+    result: Result
+    path: Path
+    time: str = ''
+    run: Path | None = None
+    state: str = ''
+
+    @property
+    def name(self) -> str:
+        """Model and data set in words."""
+        return f'{self.model} on {self.dataset}'
+
+    @property
+    def n(self) -> int:
+        """Samples of each problem; 0 if that is not known."""
+        n = (self.result.get('signature') or {}).get('n')
+        return n if isinstance(n, int) else 0
+
+    @property
+    def greedy(self) -> bool:
+        """Whether there is one response to each problem, for the greedy column."""
+        return self.n == 1 and is_greedy(self.result)
+
+    @property
+    def trials(self) -> Path | None:
+        """The trials file beside the result, None if it names none there."""
+        name = self.result.get('trials_file')
+        if not isinstance(name, str) or not name or Path(name).name != name:
+            return None
+        return self.path.with_name(name)
+
+    def table(self) -> TrialTable:
+        """Return the trials.
+
+        Raises:
+            ValueError: If they can't be read, or hold no problems.
+        """
+        if self.trials is None:
+            raise ValueError(f'{self.path}: it names no file of trials; {REMEDY}')
+        table, _ = read_trials(self.trials)
+        if not table.problems:
+            raise ValueError(f'{self.trials}: it holds no problems; {REMEDY}')
+        return table
+
+    def verdicts(self) -> TrialTable:
+        """Return the trials without their texts, which take most of the memory.
+
+        Raises:
+            ValueError: As :meth:`table`.
+        """
+        table = self.table()
+        ids = {problem.problem_id: problem.problem_id for problem in table.problems}
+        nothing: dict[str, float] = {}
+        valid: dict[float, dict[str, float]] = {}
+        for trial in table.trials:
+            trial.problem_id = ids[trial.problem_id]
+            validity = trial.values.get(VALIDITY)
+            trial.answer, trial.response = None, ''
+            trial.values = (
+                nothing if validity is None else valid.setdefault(validity, {VALIDITY: validity})
+            )
+        return table
+
+    @cached_property
+    def protocol(self) -> Protocol:
+        """The protocol that the result was measured with.
+
+        Raises:
+            ValueError: If the result's settings are invalid.
+        """
+        try:
+            return stored_protocol(self.result)
+        except (TypeError, ValueError, AttributeError) as error:
+            raise ValueError(f'{self.path}: its settings are invalid: {error}; {REMEDY}') from error
+
+    def contradiction(self, table: TrialTable) -> str:
+        """Return how the result and its trials contradict each other, '' if they agree."""
+        return contradiction(self.result, table)
+
+
+def run_around(path: Path) -> Path | None:
+    """Return the run at a path, or the run whose results contain it; None if there is none."""
+    whole = path.absolute()
+    for folder in (whole, *whole.parents):
+        if folder.name == 'results' and _is_run(folder.parent):
+            return folder.parent
+    return path if path.is_dir() and _is_run(path) else None
+
+
+def results_below(path: Path) -> tuple[list[Path], list[Path]]:
+    """Return the runs below a folder, and the JSON files outside of them that may be results.
+
+    For a file it returns the file itself, even if it is missing beside its trials. It skips hidden
+    files and doesn't follow links.
+    """
+    if not path.is_dir():
+        return [], [path]
+    runs: list[Path] = []
+    files: set[Path] = set()
+    for name, folders, names in os.walk(path):
+        folder = Path(name)
+        if _is_run(folder):
+            runs.append(folder)
+            folders[:] = [one for one in folders if one not in OF_RUN]
+        else:
+            files |= {folder / one for one in names if one.endswith('.json')}
+            # If the result of a trials file is missing, reading it reports that.
+            files |= {
+                folder / f'{one.removesuffix(TRIALS)}.json' for one in names if one.endswith(TRIALS)
+            }
+        folders[:] = [one for one in folders if not one.startswith('.')]
+    return sorted(runs), sorted(files)
+
+
+def _is_run(folder: Path) -> bool:
+    found = [(folder / name).is_dir() for name in ('configs', 'predictions', 'results')]
+    # One folder is not enough: many projects have a folder of configs, or of results.
+    return sum(found) > 1 or found[1] or (any(found) and TIME.fullmatch(folder.name) is not None)
+
+
+def read_result(path: Path) -> dict[str, Any]:
+    """Return a stored result, of this package's or another evaluator; ours in the current schema.
+
+    Raises:
+        FileNotFoundError: If the file doesn't exist.
+        ValueError: If it can't be read, or is ours and doesn't have the form of a result.
+    """
+    result = read_object(path)
+    if not is_ours(result):
+        return result
+    try:
+        found = in_schema_3(result)
+        check_result(found)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f'{path}: not readable: {error}') from error
+    return found
+
+
+@dataclass
+class Sources:
+    """The results that were found, and problems with them.
+
+    Attributes:
+        results: Our results, in the order of the paths and of each run's folders.
+        alone: Trials without a readable result; see :class:`ModelResult`.
+        tasks: (time of the run, state) of every task in a run's config.
+        faults: Messages on files that could not be read.
+        unread: Result file → why it can't be read; :attr:`faults` tells of it too.
+        others: Results of other evaluators, as text: model/data set and accuracy.
+    """
+
+    results: list[ModelResult] = field(default_factory=list)
+    alone: list[ModelResult] = field(default_factory=list)
+    tasks: list[tuple[str, TaskState]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    unread: dict[Path, str] = field(default_factory=dict)
+    others: list[str] = field(default_factory=list)
+
+    def lacking(self) -> list[str]:
+        """Return messages on trials whose result is missing; in a run its task's state tells."""
+        return [
+            f'{one.path}: there is no such result beside its trials; put it there, or {REMEDY}'
+            for one in self.alone
+            if one.run is None and one.path not in self.unread
+        ]
+
+
+def find_results(paths: Sequence[Path]) -> Sources:
+    """Return the results in work dirs, runs, and folders and files of ``gpassk score``.
+
+    All runs below a folder are read, so that older results of a model appear too, and all results
+    outside of runs.
+
+    Args:
+        paths: The folders and files; a trials file stands for its result.
+
+    Raises:
+        ValueError: If a path doesn't exist or contains neither a run nor a result.
+    """
+    sources = Sources()
+    seen: set[Path] = set()
+    for given in paths:
+        if not given.exists():
+            raise ValueError(
+                f'{given}: there is no such file or folder; name a work dir of OpenCompass, a run '
+                'in it, or a result of gpassk score'
+            )
+        path = given
+        if given.name.endswith(TRIALS):
+            path = given.with_name(f'{given.name.removesuffix(TRIALS)}.json')
+        run = run_around(path)
+        runs, files = ([run], []) if run else results_below(path)
+        if not runs and not files:
+            raise ValueError(
+                f'{path}: there is neither a run of OpenCompass nor a result of gpassk score -o in '
+                'it; name a work dir such as outputs/default'
+            )
+        for run in runs:
+            only = path.absolute() if given.is_file() else None
+            if (only or run).resolve() not in seen:
+                seen.add((only or run).resolve())
+                _take_run(run, sources, only)
+        _take_scores([file for file in files if file.resolve() not in seen], path, sources)
+        seen.update(file.resolve() for file in files)
+    return sources
+
+
+def results_at(path: Path, report: Report, *, alone: bool = False) -> list[ModelResult]:
+    """Return the results at a path: of a run, of the newest run in a work dir, or of files.
+
+    Of several results of a model on a data set the newest is meant.
+
+    Args:
+        path: A work dir, a timestamp folder, or a file or folder of ``gpassk score -o``.
+        report: Takes a message on each file that can't be read, and on results that are left out.
+        alone: Whether trials without a readable result are enough.
+
+    Raises:
+        ValueError: If no result can be read.
+    """
+    try:
+        run = find_run(path)
+    except ValueError:
+        run = path
+    sources = find_results([run])
+    found = [*sources.results, *(sources.alone if alone else ())]
+    faults = [*sources.faults, *(() if alone else sources.lacking())]
+    for fault in faults:
+        report(short_line(fault))
+    if not found:
+        told = f': {faults[0]}' if faults else ''
+        raise ValueError(f'{run}: it has no readable result of this package{told}')
+    newest: dict[tuple[str, str], ModelResult] = {}
+    for one in sorted(found, key=lambda one: one.time):
+        if older := newest.get((one.model, one.dataset)):
+            report(f'{older.path} is left out: {one.path} is newer')
+        newest[one.model, one.dataset] = one
+    return [one for one in found if any(one is other for other in newest.values())]
+
+
+def chosen(
+    results: Iterable[ModelResult], models: Collection[str], data_sets: Collection[str]
+) -> list[ModelResult]:
+    """Return the results of some models on some data sets; nothing named means all.
+
+    Raises:
+        ValueError: If there are none; it names those that there are.
+    """
+    there = list(results)
+    found = [
+        one
+        for one in there
+        if one.model in (models or [one.model]) and one.dataset in (data_sets or [one.dataset])
+    ]
+    if not found:
+        names = ', '.join(sorted(one.name for one in there))
+        raise ValueError(f'no trials of the models and data sets asked for; there are {names}')
+    return found
+
+
+def one_of_each(results: Sequence[ModelResult], report: Report) -> list[ModelResult]:
+    """Return one result of each model on each benchmark: that with the most samples.
+
+    Samples that are measured twice, or by two judges, must not be pooled.
+
+    Args:
+        results: Results, of which those with the same benchmark may be of other n or judges.
+        report: Takes a message on each result that is left out.
+    """
+    best: dict[tuple[str, str, bool], ModelResult] = {}
+    for one in results:
+        benchmark = str(one.result.get('benchmark', one.dataset))
+        other = best.setdefault((one.model, benchmark, one.greedy), one)
+        if other is not one:
+            less, more = sorted((one, other), key=lambda one: one.n)
+            best[one.model, benchmark, one.greedy] = more
+            report(
+                f'{less.name} is left out: {more.dataset} has n = {more.n} on the same benchmark; '
+                'choose with --dataset'
+            )
+    return [one for one in results if any(one is other for other in best.values())]
+
+
+def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
+    """Add the results of a run to the sources, or only one of them."""
+    states: dict[tuple[str, str], TaskState] = {}
+    root = run / 'results'
+    try:
+        for state in task_states(planned_run(run, read_run_config(run))):
+            states[state.model, state.dataset] = state
+            if only in (None, root / state.model / f'{state.dataset}.json'):
+                sources.tasks.append((run.name, state))
+    except Exception as error:  # configs and logs may contain anything
+        sources.faults.append(f'{run}: its tasks are not known: {error}')
+    paths = {only} if only else {path for path in root.rglob('*.json') if _is_file(path)}
+    planned = [root / model / f'{dataset}.json' for model, dataset in states]
+    for path in [*(path for path in planned if path in paths), *sorted(paths - {*planned})]:
+        model, dataset = path.parent.relative_to(root).as_posix(), path.stem
+        result = _read(path, sources)
+        found = states.get((model, dataset))
+        partial = '' if found is None or found.state is State.FINISHED else str(found)
+        if result is None:
+            continue
+        if is_ours(result):
+            sources.results.append(
+                ModelResult(model, dataset, result, path, run.name, run, partial)
+            )
+        elif 'error' not in result:  # an error is reported in the task's state
+            accuracy = result.get('accuracy')
+            told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
+            sources.others.append(f'{model}/{dataset} ({run.name}){told}')
+    trials = [only.with_name(only.stem + TRIALS)] if only else sorted(root.rglob(f'*{TRIALS}'))
+    read = {one.path for one in sources.results}
+    for file in trials:
+        path = file.with_name(f'{file.name.removesuffix(TRIALS)}.json')
+        if path not in read and file.exists():
+            model = path.parent.relative_to(root).as_posix()
+            _take_alone(ModelResult(model, path.stem, {}, path, run.name, run), sources)
+
+
+def _take_alone(found: ModelResult, sources: Sources) -> None:
+    """Add trials whose result can't be read."""
+    name = found.path.stem + TRIALS
+    try:
+        told = {**read_meta(found.path.with_name(name)), 'trials_file': name}
+    except ValueError as error:
+        sources.faults.append(str(error))
+    else:
+        sources.alone.append(replace(found, result=told))
+
+
+def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
+    """Add the results among files to the sources; other files are reported in one message."""
+    others = []
+    for path in files:
+        beside = _is_file(path.with_name(path.stem + TRIALS))
+        meant = path == given or beside
+        result = _read(path, sources, meant)
+        if result is not None and is_ours(result):
+            sources.results.append(_scored(path, given, result))
+            continue
+        if beside:
+            _take_alone(_scored(path, given, {}), sources)
+        if result is None:
+            continue
+        if meant:
+            sources.faults.append(
+                f'{path}: not a result of this package; make it with gpassk score SAMPLES -o {path}'
+            )
+        else:
+            others.append(path.relative_to(given).as_posix())
+    if others:
+        told = ', '.join(others[:MOST_NAMED]) + (', …' if len(others) > MOST_NAMED else '')
+        sources.faults.append(f'{given}: these files are skipped, as they are not results: {told}')
+
+
+def _scored(path: Path, given: Path, result: Result) -> ModelResult:
+    """Return a result of ``gpassk score``, with the names of its model and data set."""
+    try:
+        time = f'{datetime.fromtimestamp(path.stat().st_mtime):%Y%m%d_%H%M%S}'
+    except (OSError, OverflowError, ValueError):  # no file, or one of the year 100,000
+        time = ''
+    model, dataset = path.stem, str(result.get('benchmark', path.stem))
+    if given.is_dir() and path.parent != given:  # gpassk score writes several as MODEL/DATA.json
+        model, dataset = path.parent.relative_to(given).as_posix(), path.stem
+    if isinstance(result.get('model'), str):  # from gpassk score --model
+        model = result['model'] or model
+    return ModelResult(model, dataset, result, path, time)
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a path exists and is not a folder; a pipe counts as a file."""
+    try:
+        return path.exists() and not path.is_dir()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | None:
+    """Return a JSON file, None if it can't be read; if not ``meant`` as a result, a list is {}."""
+    try:
+        if not meant and not isinstance(read_json(path), dict):
+            return {}
+        return read_result(path)
+    except (OSError, ValueError) as error:
+        if isinstance(error, FileNotFoundError) and _is_file(path.with_name(path.stem + TRIALS)):
+            return None  # it is one of those that are alone
+        sources.faults.append(str(error))
+        sources.unread[path] = str(error)
+        return None
