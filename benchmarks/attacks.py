@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'tests/kit'))
 
 from attack_judges import ATTACKS, PROMPTS, STUBS, attack
 from long_texts import BAIT

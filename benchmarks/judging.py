@@ -2,7 +2,7 @@
 
     python benchmarks/judging.py [--part 480] [--problems 238] [--million 1000000]
 
-The stub is ``tests/judge_server.py`` in a separate process: 50 ms latency, 64 requests at once.
+The stub is ``tests/kit/judge_server.py`` in a separate process: 50 ms latency, 64 requests at once.
 Each row is measured in a fresh process after its imports. OpenCompass's defaults send 16 requests a
 second; they are measured on a part of the trials, and that row is extrapolated. The ideal time is
 the number of distinct triples times the latency, divided by the requests at once. The trials are

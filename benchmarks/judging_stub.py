@@ -16,7 +16,7 @@ from judging_trials import Candidate, is_right
 from opencompass_gpassk.inference.client import Receive, Reply
 from opencompass_gpassk.judging.judge import Ledger
 
-SERVER = Path(__file__).parent.parent / 'tests/judge_server.py'
+SERVER = Path(__file__).parent.parent / 'tests/kit/judge_server.py'
 LATENCY, AT_ONCE = 0.05, 64
 
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'tests/kit'))
 
 from made_sweep import Sweep, make_sweep
 from report_browser import browser, opened, until

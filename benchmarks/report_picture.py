@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / 'tests'))
+sys.path.insert(0, str(Path(__file__).parent.parent / 'tests/kit'))
 
 from report_browser import browser, opened, until
 

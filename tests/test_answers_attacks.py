@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from compared_answers import compare
+from every_case import every, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,16 +40,16 @@ def test_cases_differ() -> None:
         assert len({(case['gold'], case['response']) for case in cases}) == len(cases)
 
 
-@pytest.mark.parametrize('case', ATTACKS, ids=[case['id'] for case in ATTACKS])
-def test_wrong_answer_is_not_the_same(
+@every(ATTACKS, named)
+def test_wrong_answers_are_not_the_same(
     case: dict[str, str], results: dict[tuple[str, str], CheckResult]
 ) -> None:
     """What is denied, doubted, changed, or one of several values is not the gold answer."""
     assert results[reached(case)].relation is not Relation.SAME
 
 
-@pytest.mark.parametrize('case', FRAMED, ids=[case['id'] for case in FRAMED])
-def test_right_answer_in_a_frame_is_the_same(
+@every(FRAMED, named)
+def test_right_answers_in_a_frame_are_the_same(
     case: dict[str, str], results: dict[tuple[str, str], CheckResult]
 ) -> None:
     """The usual words around an answer don't change it."""

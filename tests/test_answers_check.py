@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from compared_answers import compare
+from every_case import every, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_data import DATA, needs_data
@@ -52,8 +53,8 @@ def verdicts() -> dict[tuple[str, str], CheckResult]:
     return check_pairs([(case['gold'], case['answer']) for case in PAIRS])
 
 
-@pytest.mark.parametrize('case', PAIRS, ids=[case['id'] for case in PAIRS])
-def test_pair(case: dict[str, str], verdicts: dict[tuple[str, str], CheckResult]) -> None:
+@every(PAIRS, named)
+def test_pairs(case: dict[str, str], verdicts: dict[tuple[str, str], CheckResult]) -> None:
     """A pair is the same, different or left open as the case allows."""
     verdict = verdicts[case['gold'], case['answer']]
     assert verdict.relation.value in ALLOWED[case['expected']], verdict
@@ -67,7 +68,7 @@ def test_cases_hold_both_kinds() -> None:
     assert counts['different'] + counts['not same'] > 300
 
 
-@pytest.mark.parametrize('case', CLASSES, ids=[case['id'] for case in CLASSES])
+@every(CLASSES, named)
 def test_canonical_forms(case: dict[str, Any]) -> None:
     """Equivalent answers share a canonical form; others, and other classes, don't."""
     forms = {canonical(answer) for answer in case['equivalent']}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from compared_answers import compare
+from every_case import every, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
@@ -21,7 +22,7 @@ settings.register_profile('busy machine', deadline=None)
 settings.load_profile('busy machine')
 
 
-@pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
+@every(CASES, named)
 def test_answer_of_a_response(case: dict[str, str]) -> None:
     """Each way to write a final answer is read as the case says."""
     assert extract_answer(case['response']) == case['answer']
@@ -33,7 +34,7 @@ def test_cases_differ() -> None:
     assert len({case['response'] for case in CASES}) == len(CASES)
 
 
-@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+@every(BAIT, ascii)
 def test_the_work_grows_no_faster_than_the_response(bait: str) -> None:
     """Whatever it repeats, and if it ends in braces that close what was opened."""
     assert is_linear(extract_answer, bait)
@@ -103,7 +104,7 @@ FORMATS = json.loads((Path(__file__).parent / 'cases/answers_formats.json').read
 ALLOWED = {'not same': {'different', 'unknown'}, 'not different': {'same', 'unknown'}}
 
 
-@pytest.mark.parametrize('case', FORMATS, ids=[case['id'] for case in FORMATS])
+@every(FORMATS, named)
 def test_formats_of_responses(case: dict[str, str]) -> None:
     """A final answer is read and compared wherever models and data sets write it."""
     question = case.get('question', '')

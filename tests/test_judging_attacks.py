@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from attack_judges import ATTACKS, PROMPTS, STUBS, attack, benign
+from every_case import every
 
 from opencompass_gpassk.judging import prompt as prompts
 from opencompass_gpassk.judging.prompt import Prompt
@@ -44,7 +45,7 @@ def test_the_same_attacks_flip_verdicts_where_answers_are_not_defused(
 
 
 @pytest.mark.parametrize('name', MENUS)
-@pytest.mark.parametrize('answer', [None, *ATTACKS], ids=['question', *IDS])
+@every([None, *ATTACKS], lambda case: case['id'] if case else 'question')
 def test_no_menu_reads_a_verdict_from_a_quoted_attack(answer: dict | None, name: str) -> None:
     """Also where a user's prompt ends in the answer. One word, which any answer may be, is one."""
     template = Prompt('{question}\n{gold}\n{answer}')

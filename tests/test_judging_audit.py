@@ -131,7 +131,7 @@ def test_names_and_seed_alone_decide_which_are_drawn() -> None:
     here = [one.identity for one in draw_sample('m', trials, 30, 5).trials]
     for hash_seed in ('1', '2'):
         told = subprocess.run(
-            [sys.executable, '-c', SCRIPT, str(Path(__file__).parent)],
+            [sys.executable, '-c', SCRIPT, str(Path(__file__).parent / 'kit')],
             env={**os.environ, 'PYTHONHASHSEED': hash_seed},
             capture_output=True,
             text=True,

@@ -621,7 +621,7 @@ def test_the_server_runs_as_a_process_of_its_own() -> None:
     folder = Path(__file__).parent
     options = ['--verdict', 'rules', '--latency', '0.01', '--fault', '500=0.1']
     process = subprocess.Popen(
-        [sys.executable, str(folder / 'judge_server.py'), *options],
+        [sys.executable, str(folder / 'kit/judge_server.py'), *options],
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from attack_judges import ATTACKS, attack
+from every_case import every
 from hypothesis import given
 from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
@@ -221,7 +222,7 @@ def test_an_attack_stays_in_its_fence(case: dict) -> None:
             assert filled.splitlines().count(line) == 1
 
 
-@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+@every(BAIT, ascii)
 def test_the_work_grows_no_faster_than_the_answer(bait: str) -> None:
     """Whatever it repeats."""
     assert is_linear(neutralise, bait)

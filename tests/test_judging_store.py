@@ -35,7 +35,7 @@ from opencompass_gpassk.judging.store import (
 from opencompass_gpassk.trials import Verdict
 
 CASES = Path(__file__).parent / 'cases'
-WRITER = [sys.executable, str(Path(__file__).with_name('store_writer.py'))]
+WRITER = [sys.executable, str(Path(__file__).parent / 'kit/store_writer.py')]
 RIGHT = StoredVerdict(Verdict.CORRECT, '', 'They agree: \\boxed{yes}', 500, 20)
 WRONG = StoredVerdict(Verdict.INCORRECT)
 SIZE = 400
@@ -436,7 +436,7 @@ for ending in ('', '-journal', '-wal', '-shm', '.lock', '.state'):
 def test_only_regular_files(full: Path, tmp_path: Path) -> None:
     """SQLite would wait forever for a pipe, and write through a link; neither happens."""
     command = [sys.executable, '-c', OPENER, str(full), str(tmp_path / 'elsewhere')]
-    where = Path(__file__).parent
+    where = Path(__file__).parent / 'kit'
     said = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300)
     assert not said.stderr and said.stdout.count('no regular file') == 2 + 5 * 2 * 2
     assert not (tmp_path / 'elsewhere').exists()

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from every_case import every, named
 from long_texts import BAIT, is_linear
 
 from opencompass_gpassk.answers.extract import spoken
@@ -15,7 +16,7 @@ from opencompass_gpassk.trials import Verdict
 CASES = json.loads((Path(__file__).parent / 'cases/judge_replies.json').read_text('utf-8'))
 
 
-@pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
+@every(CASES, named)
 def test_a_reply_is_read_by_its_menu(case: dict[str, str | None]) -> None:
     """Correct, incorrect, invalid or nothing."""
     found = read_verdict(str(case['reply']), MENUS[str(case['menu'])])
@@ -30,9 +31,9 @@ def test_a_reply_is_read_by_its_menu(case: dict[str, str | None]) -> None:
         assert found == (Verdict[expected.upper()], '')
 
 
-@pytest.mark.parametrize('bait', BAIT, ids=ascii)
 @pytest.mark.parametrize('name', MENUS)
-def test_the_work_grows_no_faster_than_the_reply(name: str, bait: str) -> None:
+@every(BAIT, ascii)
+def test_the_work_grows_no_faster_than_the_reply(bait: str, name: str) -> None:
     """Whatever it repeats, however it ends."""
     for end in ('', 'x'):
         assert is_linear(lambda text, end=end: read_verdict(text + end, MENUS[name]), bait)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from aiohttp import web
+from every_case import every, named
 from judge_server import JudgeServer, reply_body
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
@@ -94,14 +95,14 @@ def served(url: str, solutions: Sequence[Solution]) -> list[StepScores]:
     return [found[index] for index in range(len(solutions))]
 
 
-@pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
+@every(CASES, named)
 def test_a_reply_is_read_by_its_last_line_or_not_at_all(case: dict[str, Any]) -> None:
     """Of a solution of five steps: what is on the menu is read, all else is no answer."""
     found = read_steps(case['reply'], ErrorKind(case['kind']), 5)
     assert found == (None if case['steps'] is None else tuple(case['steps']))
 
 
-@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+@every(BAIT, ascii)
 def test_the_work_grows_no_faster_than_the_reply(bait: str) -> None:
     """Whatever is repeated; and reading ends in no guess."""
     for begin, end in (('', '!'), ('\\boxed{', '2.}')):

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from every_case import every, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
@@ -30,7 +31,7 @@ def visible(text: str) -> str:
     return ''.join(text.split())
 
 
-@pytest.mark.parametrize('case', CASES, ids=[case['id'] for case in CASES])
+@every(CASES, named)
 def test_cases(case):
     """Each response is split as its case says."""
     settings = {key: case[key] for key in ('delimiter', 'thinking') if key in case}
@@ -86,7 +87,7 @@ def test_formulas_are_whole(before, formula, after):
     assert any(formula in step for step in split_steps(f'{before} {formula} {after}'))
 
 
-@pytest.mark.parametrize('bait', BAIT, ids=ascii)
+@every(BAIT, ascii)
 def test_the_work_grows_no_faster_than_the_response(bait):
     """Whatever it repeats."""
     assert is_linear(split_steps, bait)

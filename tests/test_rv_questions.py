@@ -7,9 +7,9 @@ import re
 from collections import Counter
 from itertools import combinations
 
-import pytest
 import rv_texts
 from compared_answers import compare
+from every_case import every
 from rv_examination import digits, draws, with_swapped_places, wrong_answers
 
 from opencompass_gpassk.answers.relation import Relation
@@ -84,7 +84,7 @@ ANOTHER_ORDER: set[str] = {
     'StrikesOfTheTownClock',
 }
 
-each_question = pytest.mark.parametrize('question', QUESTIONS, ids=lambda q: q.name)
+each_question = every(QUESTIONS, lambda question: question.name)
 
 
 def accepts(question, version, answer) -> bool:

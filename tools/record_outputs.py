@@ -109,7 +109,7 @@ def run_config(job: str, out: Path) -> None:
     """Run a config of OpenCompass; the recording ends if a task fails."""
     command = [str(Path(sys.executable).with_name('opencompass')), CONFIGS[job], '-w', str(out)]
     if job == 'judge':
-        server = [sys.executable, 'tests/judge_server.py']
+        server = [sys.executable, 'tests/kit/judge_server.py']
         with subprocess.Popen(server, stdout=subprocess.PIPE, text=True) as process:
             try:
                 assert process.stdout

@@ -1,7 +1,7 @@
 """An OpenAI-compatible judge on this machine that can misbehave in most ways that servers do.
 
 In a test: ``with JudgeServer(judge, latency=0.01) as server: … server.url …``. As a process of its
-own: ``python tests/judge_server.py --port 8000``; it prints its URL, and serves its counters at
+own: ``python tests/kit/judge_server.py --port 8000``; it prints its URL, and serves its counters at
 ``/count``. Nothing of this package is imported but the folder of its prompts.
 """
 
@@ -26,7 +26,7 @@ from typing import Any
 
 from aiohttp import web
 
-PROMPTS = Path(__file__).parent.parent / 'opencompass_gpassk/judging/prompts'
+PROMPTS = Path(__file__).parents[2] / 'opencompass_gpassk/judging/prompts'
 FAULTS = (
     *('429', '500', '503', 'reset', 'hang', 'truncate', 'cut', 'empty', 'not json', 'no choices'),
     *('context', 'filter', 'refuse'),

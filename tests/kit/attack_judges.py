@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opencompass_gpassk.judging.judge import Triple
 
-ATTACKS = json.loads((Path(__file__).parent / 'cases/judge_attacks.json').read_text('utf-8'))
+ATTACKS = json.loads((Path(__file__).parents[1] / 'cases/judge_attacks.json').read_text('utf-8'))
 PROMPTS = [(source, name) for source in ('default', 'opencompass') for name in ('en', 'cn')]
 QUESTIONS = {'en': 'What is $6 \\times 7$?', 'cn': '$6 \\times 7$ 等于多少？'}
 
