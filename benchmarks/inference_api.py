@@ -2,7 +2,8 @@
 
     python benchmarks/inference_api.py [--responses 11424] [--part 960]
 
-The stub is ``tests/kit/judge_server.py`` in a separate process: each response is 2 kB and takes 500 ms.
+The stub is ``tests/kit/judge_server.py`` in a separate process: each response is 2 kB and takes
+500 ms.
 ``OpenAICompatible`` goes through ``GPassKGenInferencer``, which saves each response, ``OpenAISDK``
 through OpenCompass's own inferencer; what is timed begins with the prompts and ends with the
 prediction file. Each row is measured in a fresh process after its imports. ``OpenAISDK`` is

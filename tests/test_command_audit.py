@@ -14,7 +14,8 @@ from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.jsonlines import row_line
-from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 

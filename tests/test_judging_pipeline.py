@@ -14,8 +14,9 @@ from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_i
 from store_writer import put_human
 
 from opencompass_gpassk.inference.client import Failure, Reply
-from opencompass_gpassk.judging.judge import Candidate, JudgeError, Triple
+from opencompass_gpassk.judging.judge import Candidate, JudgeError
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement

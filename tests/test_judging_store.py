@@ -24,7 +24,8 @@ from hypothesis import strategies as st
 from store_writer import JUDGE, put_human, triple
 
 from opencompass_gpassk.judging import store as store_files
-from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.store import (
     Record,
     StoredVerdict,

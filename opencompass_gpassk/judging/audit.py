@@ -20,9 +20,11 @@ from scipy.sparse.csgraph import connected_components
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import input_name
+from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.export import read_verdict_rows
-from opencompass_gpassk.judging.judge import Candidate, Ledger, Triple, make_judge
+from opencompass_gpassk.judging.judge import Candidate, Ledger
 from opencompass_gpassk.judging.pipeline import PromptedJudge
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import read_settings
 from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore

@@ -15,7 +15,8 @@ from opencompass_gpassk.formats.jsonlines import (
     parse_row,
     row_line,
 )
-from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.store import LATEST, Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.display import one_line, progress_bar
@@ -20,10 +20,7 @@ from opencompass_gpassk.inference.client import (
     Receive,
     Reply,
 )
-from opencompass_gpassk.judging.prompt import BUILT_IN
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.judging.settings import JudgeSettings
 
 
 class JudgeError(RuntimeError):
@@ -48,14 +45,6 @@ class Candidate(NamedTuple):
     response: str = ''
     language: str = ''
     truncated: bool | None = None
-
-
-class Triple(NamedTuple):
-    """Question, gold and answer of one verdict; equal triples are judged once for all models."""
-
-    question: str
-    gold: str
-    answer: str
 
 
 @dataclass(frozen=True)
@@ -219,24 +208,6 @@ class RecordedJudge:
 
     def stop(self) -> None:
         """Nothing is being asked."""
-
-
-def make_judge(settings: JudgeSettings) -> Judge:
-    """Return the judge that settings name.
-
-    Raises:
-        ValueError: If they name no judge.
-    """
-    if settings.recorded:
-        custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
-        return RecordedJudge(settings.model_name, settings.decoding, custom=custom)
-    if isinstance(settings.model, Mapping):
-        from opencompass_gpassk.judging.local_judge import LocalJudge
-
-        return LocalJudge(
-            settings.model, max_tokens=settings.max_tokens, batch_size=settings.batch_size
-        )
-    return ServedJudge(settings)
 
 
 UNREADABLE = 'unreadable reply of the judge'

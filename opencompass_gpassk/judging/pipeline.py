@@ -21,6 +21,7 @@ from opencompass_gpassk.answers.extract import ending, spoken
 from opencompass_gpassk.datasets.prompts import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.judge import (
     Answer,
     Asker,
@@ -29,10 +30,8 @@ from opencompass_gpassk.judging.judge import (
     JudgeError,
     JudgeIdentity,
     Ledger,
-    Triple,
-    make_judge,
 )
-from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
+from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, Triple
 from opencompass_gpassk.judging.rules import (
     final_answer,
     judge_answers,

@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from opencompass_gpassk.judging.judge import Triple
+
+class Triple(NamedTuple):
+    """Question, gold and answer of one verdict; equal triples are judged once for all models."""
+
+    question: str
+    gold: str
+    answer: str
 
 
 QUOTED = '┃ '  # marks each line of a text with several lines; not used in mathematics or by a menu

@@ -38,7 +38,8 @@ from urllib.parse import quote
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity, Triple
+from opencompass_gpassk.judging.judge import JudgeError, JudgeIdentity
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.metrics.judge_error import is_labelled
 from opencompass_gpassk.trials import Verdict
 

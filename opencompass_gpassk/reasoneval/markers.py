@@ -6,11 +6,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.steps import Protected
-
+from opencompass_gpassk.reasoneval.protected import Protected
 
 WORDS = [
     'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven',

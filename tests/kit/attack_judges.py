@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from opencompass_gpassk.judging.judge import Triple
+from opencompass_gpassk.judging.prompt import Triple
 
 ATTACKS = json.loads((Path(__file__).parents[1] / 'cases/judge_attacks.json').read_text('utf-8'))
 PROMPTS = [(source, name) for source in ('default', 'opencompass') for name in ('en', 'cn')]

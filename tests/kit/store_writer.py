@@ -6,7 +6,8 @@ import sys
 import time
 from pathlib import Path
 
-from opencompass_gpassk.judging.judge import JudgeIdentity, Triple
+from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
