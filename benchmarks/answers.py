@@ -22,8 +22,8 @@ from pathlib import Path
 from opencompass.evaluator.math_evaluator import MATHVerifyEvaluator
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.answers.pool import check_pairs
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.worker_pool import check_pairs
 
 FILE = 'samples/qwen25math_math_100x8.jsonl'
 ROUNDS = 3

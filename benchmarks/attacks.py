@@ -34,7 +34,7 @@ from attack_judges import ATTACKS, PROMPTS, STUBS, attack
 from long_texts import BAIT
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.answers.pool import check_pairs
+from opencompass_gpassk.answers.worker_pool import check_pairs
 from opencompass_gpassk.judging.prompt import Prompt, neutralise
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind

@@ -20,8 +20,8 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
-from opencompass_gpassk.answers.pool import check_pairs
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.worker_pool import check_pairs
 
 FOLDERS = ('math500', 'aime', 'livemathbench')
 NEIGHBOURS = 20

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.answers.pool import CheckResult, check_pairs
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.worker_pool import CheckResult, check_pairs
 
 CASES = Path(__file__).parent / 'cases'
 ATTACKS = json.loads((CASES / 'answers_attacks.json').read_text('utf-8'))

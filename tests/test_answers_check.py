@@ -26,8 +26,8 @@ from opencompass_gpassk.answers.check import (
     compare_quickly,
 )
 from opencompass_gpassk.answers.forms.number import parse_number
-from opencompass_gpassk.answers.pool import CheckResult, check_pairs
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.worker_pool import CheckResult, check_pairs
 
 ROOT = Path(__file__).parent.parent
 PAIRS = [

@@ -14,7 +14,7 @@ from long_texts import BAIT, is_linear
 
 from opencompass_gpassk.answers.check import is_settled
 from opencompass_gpassk.answers.extract import boxed, extract_answer
-from opencompass_gpassk.answers.frames import stated_value
+from opencompass_gpassk.answers.words_around import stated_value
 
 CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_text('utf-8'))
 

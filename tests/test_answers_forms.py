@@ -9,7 +9,7 @@ from compared_answers import compare
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 
 settings.register_profile('busy machine', deadline=None)
 settings.load_profile('busy machine')

@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
-from opencompass_gpassk.answers import pool
-from opencompass_gpassk.answers.pool import (
+from opencompass_gpassk.answers import worker_pool as pool
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.worker_pool import (
     CheckResult,
     Pair,
     canonical_forms,
     check_in_order,
     check_pairs,
 )
-from opencompass_gpassk.answers.relation import Relation
 
 SAME = CheckResult(Relation.SAME, 'expression')
 HARD = ('2\\sqrt{2}', '\\sqrt{8}')  # needs a worker
@@ -310,7 +310,7 @@ def test_works_inside_a_daemonic_process() -> None:
 def test_no_worker_outlives_its_parent() -> None:
     """When the parent is killed in the middle of a check, its worker ends, idle or hung."""
     code = (
-        'from opencompass_gpassk.answers import pool\n'
+        'from opencompass_gpassk.answers import worker_pool as pool\n'
         'send = pool._Worker.send\n'
         'def tell(worker, task):\n'
         '    send(worker, task)\n'

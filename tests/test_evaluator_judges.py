@@ -38,7 +38,7 @@ from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
 from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
 from opencompass.tasks import OpenICLEvalTask
 
-from opencompass_gpassk.answers import pool
+from opencompass_gpassk.answers import worker_pool as pool
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, roc_auc_score
 
-from opencompass_gpassk.metrics import detection, reasoning
+from opencompass_gpassk.metrics import error_detection as detection
+from opencompass_gpassk.metrics import reasoning
 
 CASES = json.loads((Path(__file__).parent / 'cases' / 'metrics_reasoning.json').read_text())
 NAN = float('nan')

@@ -12,7 +12,7 @@ from compared_answers import compare
 from every_case import every
 from rv_examination import digits, draws, with_swapped_places, wrong_answers
 
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.rv.generation import versions
 from opencompass_gpassk.rv.question import questions
 from opencompass_gpassk.rv.wording import latex

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from opencompass_gpassk.answers.parameters import PARAMETER
-from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.sameness import Relation, all_of
 
 # What SymPy and mpmath raise for a constant that has no number.
 UNEVALUATED = (TypeError, ValueError, AttributeError, ArithmeticError, NotImplementedError)

@@ -7,15 +7,15 @@ import re
 from contextlib import suppress
 
 from opencompass_gpassk.answers.algebra import UnreadableError
+from opencompass_gpassk.answers.asked import read_options, settle
 from opencompass_gpassk.answers.braces import depth, split_top
 from opencompass_gpassk.answers.extract import boxed, ending, without_boxes
 from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
-from opencompass_gpassk.answers.frames import is_unchanged, stated_value
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import read_conditions
-from opencompass_gpassk.answers.question import read_options, settle
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.words_around import is_unchanged, stated_value
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
@@ -65,7 +65,7 @@ def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> R
     """Compare two answers with computer algebra, if :func:`compare_quickly` couldn't decide.
 
     An input may hang a parser or exhaust the memory here: for a model's answers use
-    :func:`opencompass_gpassk.answers.pool.check_pairs`.
+    :func:`opencompass_gpassk.answers.worker_pool.check_pairs`.
 
     Args:
         gold: The gold answer, or several as a list in JSON: all values of one answer, or spellings

@@ -9,7 +9,8 @@ from string import ascii_letters
 from typing import NamedTuple
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, command_spans
-from opencompass_gpassk.answers.frames import (
+from opencompass_gpassk.answers.units import UNITS, either, split_unit
+from opencompass_gpassk.answers.words_around import (
     CLAUSE,
     CLOSED,
     CONCLUSION,
@@ -24,7 +25,6 @@ from opencompass_gpassk.answers.frames import (
     is_taken_back,
     stated_value,
 )
-from opencompass_gpassk.answers.units import UNITS, either, split_unit
 
 THINK_TAG = re.compile(
     r'<(/?)(?:think|thinking|thought|reasoning|思考)>'

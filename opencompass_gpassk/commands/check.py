@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.answers.pool import Pair, check_in_order
+from opencompass_gpassk.answers.worker_pool import Pair, check_in_order
 from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row

@@ -11,7 +11,9 @@ from typing import Any
 from tabulate import tabulate
 
 from opencompass_gpassk.commands import add_command, add_numbers
-from opencompass_gpassk.compare.plan import (
+from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.metrics.sample_size import look_levels
+from opencompass_gpassk.results.outlook import (
     Grid,
     Outlook,
     Pilot,
@@ -20,8 +22,6 @@ from opencompass_gpassk.compare.plan import (
     from_pilot,
     pilot,
 )
-from opencompass_gpassk.formats.display import one_line, short_line
-from opencompass_gpassk.metrics.planning import look_levels
 from opencompass_gpassk.results.read import results_at
 
 DESCRIPTION = """\

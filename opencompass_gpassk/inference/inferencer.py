@@ -18,6 +18,12 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output
 from opencompass_gpassk.inference.choose_backend import backend_of
 from opencompass_gpassk.inference.model_identity import model_identity, readable
+from opencompass_gpassk.inference.progress_files import (
+    Progress,
+    Record,
+    Restored,
+    write_predictions,
+)
 from opencompass_gpassk.inference.request_loop import (
     Drawing,
     InferenceStoppedError,
@@ -29,12 +35,6 @@ from opencompass_gpassk.inference.requests import (
     shard_of,
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.inference.saved_responses import (
-    Progress,
-    Record,
-    Restored,
-    write_predictions,
-)
 from opencompass_gpassk.runs.config import stored_models
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.progress import progress_file

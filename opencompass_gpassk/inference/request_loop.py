@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
+from opencompass_gpassk.inference.progress_files import Progress, Record
 from opencompass_gpassk.inference.requests import Request, batches
-from opencompass_gpassk.inference.saved_responses import Progress, Record
 
 if TYPE_CHECKING:
     from tqdm import tqdm

@@ -426,7 +426,7 @@ class Verdicts:
         signature: The mode or judge, with a hash of the settings.
         description: Mode, judge and ledger.
         notes: Notes for readers of the result.
-        audit: What an audit of this judge found, see :mod:`~opencompass_gpassk.judging.audit`.
+        audit: What an audit of this judge found, see :mod:`~opencompass_gpassk.judging.verdict_sources`.
     """
 
     judgements: list[Judgement]

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.detection import paired, require_share
+from opencompass_gpassk.metrics.error_detection import paired, require_share
 
 __all__ = [
     'AGGREGATES',

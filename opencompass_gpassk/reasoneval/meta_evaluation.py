@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.metrics.detection import (
+from opencompass_gpassk.metrics.error_detection import (
     PROCESS_REWARD_THRESHOLD,
     REDUNDANCY_THRESHOLD,
     VALIDITY_THRESHOLD,

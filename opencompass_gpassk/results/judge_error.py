@@ -153,7 +153,7 @@ def judge_error(
     Args:
         values: The recorded values.
         audit: What labels say of the judge, see
-            :func:`~opencompass_gpassk.judging.audit.judge_audit`; empty without labels.
+            :func:`~opencompass_gpassk.judging.verdict_sources.judge_audit`; empty without labels.
         intervals: The figures' confidence intervals.
 
     Returns:

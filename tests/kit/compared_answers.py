@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from opencompass_gpassk.answers.check import compare_quickly, compare_thoroughly
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 
 
 def compare(gold: str, answer: str, question: str | None = None) -> tuple[Relation, str]:

@@ -10,8 +10,8 @@ from opencompass_gpassk.answers.forms.expression import Expression
 from opencompass_gpassk.answers.forms.form import Form, Parse, compare
 from opencompass_gpassk.answers.forms.sequence import LIST, Sequence
 from opencompass_gpassk.answers.forms.text import Text
-from opencompass_gpassk.answers.frames import is_unchanged
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.words_around import is_unchanged
 
 # The letter of a choice alone: A, (A), [A], A., (A):
 ALONE = re.compile(r'(?:\[\[|[(\[])?\s*([A-J])\s*(?:\]\]|[)\]])?[.:]?')

@@ -11,7 +11,7 @@ from opencompass_gpassk.answers.forms.expression import Expression
 from opencompass_gpassk.answers.forms.form import Form, Parse, compare, is_name
 from opencompass_gpassk.answers.forms.number import Number, parse_number
 from opencompass_gpassk.answers.forms.sets import FLIP, Set
-from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 
 OPERATOR = re.compile(r'\\(?:le|ge|ne|in|equiv|approx)(?![a-zA-Z])|(?<!:)[<>]|=|\\to(?![a-zA-Z])')

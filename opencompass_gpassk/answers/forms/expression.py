@@ -11,7 +11,7 @@ from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse
 from opencompass_gpassk.answers.forms.number import Number, rounds
 from opencompass_gpassk.answers.normalise import unspaced
 from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.units import UNITS
 
 INFINITE = {'\\infty': 1, '-\\infty': -1}

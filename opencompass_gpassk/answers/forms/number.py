@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from opencompass_gpassk.answers.forms.form import Form, Parse
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.units import either
 
 # No answer has as many digits, and results stay below the 4300 digits that Python will print.

@@ -16,7 +16,7 @@ from opencompass_gpassk.answers.forms.form import (
     parse,
 )
 from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
-from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 
 # Separators of the elements of a list: a comma, *and*, *or*, or their Chinese words.

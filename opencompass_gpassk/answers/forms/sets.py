@@ -13,7 +13,7 @@ from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare, i
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
 from opencompass_gpassk.answers.parameters import number_set
-from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.sameness import Relation, all_of
 
 CUP = re.compile(r'\\cup(?![a-zA-Z])')
 OR = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_top
 from opencompass_gpassk.answers.forms.form import FUNCTIONS, Form, Parse, is_name
 from opencompass_gpassk.answers.forms.sequence import DESCRIBED, LIST
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.units import WORDLISTS, split_unit
 
 # Three letters or more that aren't a command, a short English word, or a letter of another script

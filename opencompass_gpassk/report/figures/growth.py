@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
-from opencompass_gpassk.metrics.planning import ADVISED
+from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.report.figures.style import (
     COLOURS,
     LINES,

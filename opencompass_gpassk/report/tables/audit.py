@@ -14,7 +14,7 @@ import numpy as np
 from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.judging.audit import (
+from opencompass_gpassk.judging.verdict_sources import (
     STRATA,
     Comparison,
     Disagreement,

@@ -14,7 +14,7 @@ from opencompass_gpassk.answers.forms import Choice, Equation, Expression, Numbe
 from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.parameters import letters
-from opencompass_gpassk.answers.relation import Relation, all_of
+from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 
 # Find $x$; what is the value of $m+n$; 求 $x$ 的值.

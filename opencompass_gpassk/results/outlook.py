@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
-from opencompass_gpassk.metrics.planning import (
+from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.sample_size import (
     ADVISED,
     MOST_SAMPLES,
     Plan,
@@ -19,7 +20,6 @@ from opencompass_gpassk.metrics.planning import (
     pilot_rates,
     plan,
 )
-from opencompass_gpassk.metrics.rates import Rates
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figure_values import problem_clusters
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure

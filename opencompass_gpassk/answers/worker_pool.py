@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers import algebra, check
 from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly, compare_quickly
-from opencompass_gpassk.answers.relation import Relation
+from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.formats.display import with_progress
 
 MEMORY_LIMIT = 2 << 30  # bytes of address space for a worker
@@ -257,7 +257,7 @@ class _Worker:
         self.patience = PATIENCE + PATIENCE_FACTOR * time_limit
         self.unread = b''
         self.process = subprocess.Popen(
-            [sys.executable, '-m', 'opencompass_gpassk.answers.pool', function, *limits],
+            [sys.executable, '-m', 'opencompass_gpassk.answers.worker_pool', function, *limits],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
