@@ -53,8 +53,8 @@ from opencompass_gpassk.judging.verdict_sources import AuditTrial, draw_sample, 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes
+from opencompass_gpassk.metrics.looks import look_levels
 from opencompass_gpassk.metrics.paired import rank_intervals, sign_flip_test
-from opencompass_gpassk.metrics.sample_size import look_levels
 from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.judge_error import TrueVerdicts
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict

@@ -29,7 +29,7 @@ from judging_trials import Candidate, described, distinct, is_right, repeated, s
 
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 SAMPLES = 48

@@ -15,8 +15,8 @@ from opencompass_gpassk.answered_task import CLUSTER, AnsweredTask, TaskSettings
 from opencompass_gpassk.judging.evaluators import judge_by_replica
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.figure_intervals import IntervalSettings

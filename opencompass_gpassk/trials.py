@@ -203,10 +203,12 @@ class TrialTable:
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return ``n`` and ``c``, each of shape (P,): judged and correct trials of each problem."""
-        size = len(self.problems)
-        n = np.bincount(self.problem_index[self.judged], minlength=size)
-        c = np.bincount(self.problem_index[self.correct], minlength=size)
-        return n.astype(np.int64), c.astype(np.int64)
+        return self.count(self.judged), self.count(self.correct)
+
+    def count(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return how many trials of each problem are chosen, shape (P,), given a mask of trials."""
+        index = self.problem_index[chosen]
+        return np.bincount(index, minlength=len(self.problems)).astype(np.int64)
 
     def values(self, name: str) -> NDArray[np.float64]:
         """Return a number of every trial, such as ``validity``, shape (T,); NaN if missing."""

@@ -16,7 +16,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
+from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 C, W = Verdict.CORRECT, Verdict.INCORRECT

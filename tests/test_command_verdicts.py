@@ -21,7 +21,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.store import Record, StoredVerdict, VerdictStore
+from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 CASES = json.loads((Path(__file__).parent / 'cases' / 'verdict_rows.json').read_text())

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from judge_server import JudgeServer
 
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent

@@ -14,7 +14,7 @@ from judge_server import JudgeServer
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import to_text
 

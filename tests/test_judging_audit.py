@@ -23,7 +23,6 @@ from store_writer import put_human
 
 from opencompass_gpassk.inference.client import Failure, Reply
 from opencompass_gpassk.judging.judge import JudgeIdentity
-from opencompass_gpassk.judging.store import StoredVerdict, VerdictStore
 from opencompass_gpassk.judging.verdict_sources import (
     AuditTrial,
     Comparison,
@@ -34,6 +33,7 @@ from opencompass_gpassk.judging.verdict_sources import (
     labelled_outcomes,
     opinions,
 )
+from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.report.tables.audit import blind_rows
 from opencompass_gpassk.trials import UNRECOGNISED, Verdict
 

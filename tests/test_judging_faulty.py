@@ -11,7 +11,7 @@ from opencompass_gpassk.inference import client
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 TRIALS = 2000

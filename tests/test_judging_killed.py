@@ -13,7 +13,7 @@ from pathlib import Path
 from judge_server import JudgeServer
 
 from opencompass_gpassk.judging.prompt import Prompt
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import read_trials
 
 PROBLEMS, N, KILLS = 30, 8, 3

@@ -18,8 +18,8 @@ from opencompass_gpassk.judging.judge import Candidate, JudgeError
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import UNRECOGNISED, Verdict
 
 LLM = JudgeSettings(mode='llm')

@@ -14,7 +14,7 @@ from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.judging.prompt import Prompt, Triple, neutralise
 
 SET = Triple('Solve $x^{2} = {n}$.', '\\{1, {2}\\}', '\\frac{1}{2} \\text{ and } {{3}}')

@@ -23,16 +23,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_writer import JUDGE, put_human, triple
 
-from opencompass_gpassk.judging import store as store_files
+from opencompass_gpassk.judging import shared_store as store_files
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.store import (
-    Record,
-    StoredVerdict,
-    StoreError,
-    VerdictStore,
-    is_network,
-)
+from opencompass_gpassk.judging.shared_store import StoreError, is_network
+from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 CASES = Path(__file__).parent / 'cases'
@@ -795,7 +790,7 @@ def test_a_replaced_verdict_keeps_its_place(full: Path) -> None:
 
 def test_others_write_while_many_are_imported(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Records are written some thousands at a time: others see the first before the last."""
-    monkeypatch.setattr('opencompass_gpassk.judging.store.WRITTEN_AT_ONCE', 10)
+    monkeypatch.setattr('opencompass_gpassk.judging.verdict_store.WRITTEN_AT_ONCE', 10)
     new = range(SIZE, SIZE + 20)
     with VerdictStore(full) as store, VerdictStore(full) as other:
         seen = []

@@ -26,7 +26,7 @@ from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 KEY = 'sk-0123456789abcdef'

@@ -21,7 +21,7 @@ import pytest
 import score_writer
 from score_writer import Scorer, scores, solution
 
-from opencompass_gpassk.judging.store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
     StoreError,

@@ -14,7 +14,6 @@ from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
 from opencompass_gpassk.formats.stored_files import read_object, written_whole
-from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict_sources import (
     AuditTrial,
     Comparison,
@@ -27,6 +26,7 @@ from opencompass_gpassk.judging.verdict_sources import (
     labels_on_recorded,
     opinions,
 )
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.metrics.intervals import normal_quantile
 from opencompass_gpassk.report.tables.audit import (
     PlanRow,

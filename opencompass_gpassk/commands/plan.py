@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from opencompass_gpassk.commands import add_command, add_numbers
 from opencompass_gpassk.formats.display import one_line, short_line
-from opencompass_gpassk.metrics.sample_size import look_levels
+from opencompass_gpassk.metrics.looks import look_levels
 from opencompass_gpassk.results.outlook import (
     Grid,
     Outlook,

@@ -24,8 +24,8 @@ from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
-from opencompass_gpassk.judging.store import VerdictStore
 from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, store

@@ -103,7 +103,7 @@ class Look(NamedTuple):
         n: Samples of each problem.
         plan: All planned n, ascending.
         level: The level of this look's tests, see
-            :func:`~opencompass_gpassk.metrics.sample_size.look_levels`.
+            :func:`~opencompass_gpassk.metrics.looks.look_levels`.
         factor: Factor of p-values, so that they can be compared with the level of all looks.
     """
 

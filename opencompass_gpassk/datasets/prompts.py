@@ -11,12 +11,13 @@ A text that holds ``{question}`` is a template of the user's own.
 from __future__ import annotations
 
 import json
-import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-__all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'language_of', 'make_prompt']
+from opencompass_gpassk.datasets.language import language_of
+
+__all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'make_prompt']
 
 EXAMPLES = ('math', 'leetcode')
 STOP = 'Problem:'  # a model that continues after its answer writes another problem
@@ -65,24 +66,6 @@ ANSWER = {
     'cn': '最后请将答案写在 \\boxed{} 中。',
 }
 
-HAN = re.compile('[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]')
-CHINESE = ('cn', 'zh', 'chinese')
-
-
-def language_of(question: str, language: str = '') -> str:
-    """Return the language of the prompt for a question: ``'cn'`` or ``'en'``.
-
-    Args:
-        question: The question; it is taken as Chinese if it contains Han characters.
-        language: The language that the data set states; it has priority if it is one of the two.
-    """
-    named = language.strip().lower()
-    if named.startswith(CHINESE):
-        return 'cn'
-    if named.startswith('en'):
-        return 'en'
-    return 'cn' if HAN.search(question) else 'en'
-
 
 def make_prompt(
     question: str,
@@ -96,7 +79,8 @@ def make_prompt(
 
     Args:
         question: The problem's text.
-        language: The language that the data set states; see :func:`language_of`.
+        language: The language that the data set states; see
+            :func:`~opencompass_gpassk.datasets.language.language_of`.
         preset: The wording, or a template with ``{question}``; see
             :mod:`opencompass_gpassk.datasets.prompts`.
         cot: Ask for reasoning step by step; worked examples always show reasoning, and a template

@@ -17,7 +17,7 @@ from opencompass_gpassk.formats.jsonlines import (
 )
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.store import LATEST, Record, StoredVerdict
+from opencompass_gpassk.judging.verdict_store import LATEST, Record, StoredVerdict
 from opencompass_gpassk.trials import Verdict
 
 LABEL_FIELDS = ('human', 'verdict', 'label')

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.answers.extract import ending, spoken
-from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.choose_judge import make_judge
@@ -39,8 +39,9 @@ from opencompass_gpassk.judging.rules import (
     without_answer,
 )
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
+from opencompass_gpassk.judging.shared_store import StoreError
 from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Reading, read_verdict
+from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import OPEN, PEOPLE, UNRECOGNISED, Problem, Verdict
 
@@ -426,7 +427,8 @@ class Verdicts:
         signature: The mode or judge, with a hash of the settings.
         description: Mode, judge and ledger.
         notes: Notes for readers of the result.
-        audit: What an audit of this judge found, see :mod:`~opencompass_gpassk.judging.verdict_sources`.
+        audit: What an audit of this judge found, see
+            :mod:`~opencompass_gpassk.judging.verdict_sources`.
     """
 
     judgements: list[Judgement]

@@ -27,7 +27,8 @@ from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import read_settings
-from opencompass_gpassk.judging.store import StoredVerdict, StoreError, VerdictStore
+from opencompass_gpassk.judging.shared_store import StoreError
+from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.metrics.intervals import effective_size
 from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict

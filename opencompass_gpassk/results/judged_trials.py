@@ -109,17 +109,17 @@ class JudgedTrials:
     @cached_property
     def n(self) -> NDArray[np.int64]:
         """Shape (P,): planned trials of each problem; lost ones are among them."""
-        return self._count(np.ones_like(self.judged))
+        return self.table.count(np.ones_like(self.judged))
 
     @cached_property
     def known(self) -> NDArray[np.int64]:
         """Shape (P,): trials of each problem that are right or wrong."""
-        return self._count(self.judged)
+        return self.table.count(self.judged)
 
     @cached_property
     def c(self) -> NDArray[np.int64]:
         """Shape (P,): right trials of each problem."""
-        return self._count(self.correct)
+        return self.table.count(self.correct)
 
     @cached_property
     def chances(self) -> Row:
@@ -129,7 +129,7 @@ class JudgedTrials:
         """
         found = np.ones((len(self.n), 1))
         for kind in self.unknown or (Unknown(~self.judged, self.judged, self.correct),):
-            found = both(found, right_among_missing(*map(self._count, kind)))
+            found = both(found, right_among_missing(*map(self.table.count, kind)))
         found[(self.known == 0) & (self.n > 0)] = np.nan
         return found
 
@@ -187,7 +187,3 @@ class JudgedTrials:
         if self.groups is None:
             raise ValueError('no question has two versions')
         return self.groups
-
-    def _count(self, chosen: Mask) -> NDArray[np.int64]:
-        index = self.table.problem_index[chosen]
-        return np.bincount(index, minlength=len(self.table.problems)).astype(np.int64)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opencompass_gpassk.datasets.data_files import Row
-from opencompass_gpassk.datasets.prompts import language_of
+from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import (

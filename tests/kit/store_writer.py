@@ -8,7 +8,7 @@ from pathlib import Path
 
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.store import Record, StoredVerdict, VerdictStore
+from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 JUDGE = JudgeIdentity('judge', 'Is {answer} {gold}?', {'temperature': 0.0})
