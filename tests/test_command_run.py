@@ -475,6 +475,7 @@ def test_each_job_has_a_work_dir_of_its_own(capsys: pytest.CaptureFixture[str]) 
     assert 'choose another --work-dir' in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_job_is_interrupted_and_resumed(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

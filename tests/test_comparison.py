@@ -379,6 +379,7 @@ def test_false_alarms_are_rare() -> None:
     assert alarms <= 150 * 0.025 + 3 * math.sqrt(150 * 0.025 * 0.975)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('samples', 'missing'), [((24, 8), 0.0), ((8, 8), 0.4)])
 def test_other_numbers_of_samples_raise_no_false_alarms(
     samples: tuple[int, int], missing: float

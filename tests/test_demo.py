@@ -91,6 +91,7 @@ def test_solutions_are_true_equations() -> None:
     assert checked > 2000
 
 
+@pytest.mark.slow
 def test_no_training_prompt_is_a_sample_prompt() -> None:
     """None holds a question of `sample`, nor asks one with its numbers permuted.
 
@@ -163,6 +164,7 @@ def test_the_generator_draws_an_evaluated_problem_again(monkeypatch: pytest.Monk
     assert {problem.numbers[1] for problem in drawn} == {200}
 
 
+@pytest.mark.slow
 def test_held_out_instances_are_never_trained_on() -> None:
     """A tenth of the instances is reserved for measuring, whatever the language and the order."""
     seen = {(p.family, tuple(sorted(p.numbers))) for p in problems('a', 3000)}
@@ -266,6 +268,7 @@ def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
     assert all(isinstance(response, str) for response in responses)
 
 
+@pytest.mark.slow
 def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
     """At least 5 problems of `sample` are right in some of four draws and wrong in others."""
     from tools.demo.evaluate import sample_counts
@@ -277,6 +280,7 @@ def test_sample_is_solved_sometimes(checkpoint: tuple[Any, Any]) -> None:
     assert min(counts) == 0
 
 
+@pytest.mark.slow
 def test_training_is_repeatable(tmp_path: Path) -> None:
     """Two short trainings give the same weights and the same tokenizer."""
     from tools.demo.train import train

@@ -148,6 +148,7 @@ def test_idle_steps_lead_nowhere() -> None:
     assert found > 300
 
 
+@pytest.mark.slow
 def test_held_out_and_evaluated_problems_are_not_trained_on() -> None:
     """Nor does any question stand in `sample`."""
     held_out = {each.question for each in labelled_steps('test', 1000, held_out=True)}
@@ -281,6 +282,7 @@ def test_fresh_layers_leave_the_model_as_it_was() -> None:
     assert (look.diagonal(-1, 1, 2).mean(dim=-1) > 0.9).all()
 
 
+@pytest.mark.slow
 def test_training_writes_what_is_shipped(tmp_path: Path) -> None:
     """A little of it gives the same files and configuration, and weights of the same shapes."""
     trained = train_steps(tmp_path, 0.004)

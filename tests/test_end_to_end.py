@@ -220,6 +220,7 @@ def test_shards_differ(whole: tuple[Path, str]) -> None:
     assert first != second
 
 
+@pytest.mark.slow
 def test_a_killed_job_resumes_to_what_shards_come_to(
     whole: tuple[Path, str], tmp_path: Path
 ) -> None:
@@ -246,6 +247,7 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     assert figures['counts'] == expected['counts']
 
 
+@pytest.mark.slow
 def test_the_first_problems_of_a_file_of_ones_own(tmp_path: Path) -> None:
     """From the command line alone: sampled and greedy in one table under the file's name."""
     rows = [{'question': f'If $7x+18={7 * x + 18}$, what is $x$?', 'answer': x} for x in range(6)]

@@ -193,6 +193,7 @@ def require_one_line_each(told: Sequence[str], kinds: Sequence[str]) -> None:
     assert max(map(len, told)) < 1200
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_others(run: Path, tmp_path: Path) -> None:
     """Results, trials, predictions and logs are read for it."""
     page = tmp_path / 'x.html'
@@ -205,6 +206,7 @@ def test_the_page_shows_the_others(run: Path, tmp_path: Path) -> None:
     assert all(f'"label":"{name}"' in page.read_text('utf-8') for name in GOOD)
 
 
+@pytest.mark.slow
 def test_good_results_are_compared(run: Path, tmp_path: Path) -> None:
     """What lies beside them is named."""
     done = gpassk(tmp_path, 'compare', run, '--model-a', 'good', '--model-b', 'better')
@@ -214,6 +216,7 @@ def test_good_results_are_compared(run: Path, tmp_path: Path) -> None:
     assert all(f'{name}: B minus A on 4 problems' in done.stdout for name in (SAMPLED, GREEDY))
 
 
+@pytest.mark.slow
 def test_bad_trials_cost_the_comparison_of_their_data_set(run: Path, tmp_path: Path) -> None:
     """The other data set is compared; whether the model is worse on this one is not known."""
     models = ['--model-a', 'good', '--model-b', 'trials-bomb']
@@ -227,6 +230,7 @@ def test_bad_trials_cost_the_comparison_of_their_data_set(run: Path, tmp_path: P
     assert 'gpassk compare: ' in asked.stderr and 'more than 160 MiB' in asked.stderr
 
 
+@pytest.mark.slow
 def test_the_states_of_all_tasks_are_told(run: Path, tmp_path: Path) -> None:
     """Of a bad result, of bad trials, or of a log that is none, the state says so."""
     done = gpassk(tmp_path, 'status', run)
@@ -247,6 +251,7 @@ def test_the_states_of_all_tasks_are_told(run: Path, tmp_path: Path) -> None:
     assert max(map(len, done.stdout.splitlines())) < 1200
 
 
+@pytest.mark.slow
 def test_good_trials_are_audited(run: Path, tmp_path: Path) -> None:
     """The others' files are named."""
     done = gpassk(tmp_path, 'audit', run, '-m', '10')
@@ -257,6 +262,7 @@ def test_good_trials_are_audited(run: Path, tmp_path: Path) -> None:
     assert all(f'\n{name} ' in done.stdout for name in GOOD)
 
 
+@pytest.mark.slow
 def test_good_pilots_are_planned_from(run: Path, tmp_path: Path) -> None:
     """The others are skipped."""
     done = gpassk(tmp_path, 'plan', run, '-k', '2', '-n', '4', '--problems', '10')
@@ -267,6 +273,7 @@ def test_good_pilots_are_planned_from(run: Path, tmp_path: Path) -> None:
     assert all(f'{name} on {SAMPLED}: 4 problems' in done.stdout for name in GOOD)
 
 
+@pytest.mark.slow
 def test_files_at_the_bounds_fit_into_memory(tmp_path: Path) -> None:
     """JSON of what takes most memory, and texts whose every character takes four bytes."""
     result, trials = tmp_path / 'r.json', tmp_path / 't.trials.jsonl.gz'

@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 from judge_server import JudgeServer
 
 from opencompass_gpassk.judging.prompt import Prompt
@@ -49,6 +50,7 @@ def stored(folder: Path) -> list[str]:
         return [prompt.fill(record.triple) for record in store.records()]
 
 
+@pytest.mark.slow
 def test_kills_change_no_verdict_and_cost_nothing_twice(tmp_path: Path) -> None:
     """The server counts one call a triple, and more for those alone that were in flight."""
     samples, settings = tmp_path / 'samples.jsonl', tmp_path / 'judge.json'

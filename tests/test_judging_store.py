@@ -204,6 +204,7 @@ def test_threads_share_a_store(path: Path) -> None:
     assert standing(path) == dict.fromkeys(range(200), 'correct')
 
 
+@pytest.mark.slow
 def test_processes_that_judge_the_same(path: Path) -> None:
     """Three tasks that begin a store at once lose nothing, double nothing and agree on all."""
     told = together(
@@ -220,6 +221,7 @@ def test_processes_that_judge_the_same(path: Path) -> None:
         assert one.items() <= kept.items()
 
 
+@pytest.mark.slow
 def test_kill_in_the_middle(path: Path) -> None:
     """Every verdict whose put returned survives kill -9, time and again."""
     promised: dict[int, str] = {}
@@ -333,6 +335,7 @@ def test_a_log_without_its_file(full: Path, capsys: pytest.CaptureFixture[str]) 
     assert full.with_name('verdicts.damaged-1.sqlite-wal').read_bytes() == log
 
 
+@pytest.mark.slow
 def test_flipped_bits(full: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """Five of them never change a verdict, and cost few others."""
     sound = full.read_bytes()

@@ -67,6 +67,7 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 def test_it_is_resumed(run: Path) -> None:
     """What is missing is inferred and evaluated, by the paths of classes in its config."""
     job, before = run.parent.parent / 'job.py', {name: figures(run, name) for name in NAMES}

@@ -75,6 +75,7 @@ def number(text: str) -> float:
     return float(text.strip('★≈† ').replace('−', '-'))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('way', WAYS)
 def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_path: Path) -> None:
     """Leaderboard, curves, map, problem and pair hold the numbers of the result JSON.
@@ -198,6 +199,7 @@ def look_at_problem(tab: Any, results: dict[str, dict[str, Any]]) -> None:
     assert all('We add one. ' in text for text in box.locator('.text').all_inner_texts())
 
 
+@pytest.mark.slow
 def test_the_page_says_who_may_be_the_most_stable(chromium: Any, tmp_path: Path) -> None:
     """As its ranks do, at each k; a loss has no rank and no mark, another judge no comparison."""
     models = {'<b>low</b>': -3.0, 'near': 2.0, 'top': 2.2, 'other': 9.0}
@@ -278,6 +280,7 @@ def check_accessibility(tab: Any) -> None:
     assert told == []
 
 
+@pytest.mark.slow
 def test_the_keyboard_is_enough(chromium: Any, made: Any) -> None:
     """Without a mouse a column is sorted, a problem opened, and the next one."""
     page, results = made
@@ -341,6 +344,7 @@ def test_figures_are_those_of_the_tables(chromium: Any) -> None:
     assert shown == [shown_cell(float(value), 1) for value in values]
 
 
+@pytest.mark.slow
 def test_many_and_long_answers_can_be_opened(chromium: Any, tmp_path: Path) -> None:
     """What is folded, long answers and those beyond the most frequent, opens at a button."""
     answers = [*map(str, range(30)), '7' * 900]
@@ -431,6 +435,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Counting
 NAMES = ('<img src=x onerror=window.hit=13>', '<b onclick=hit=14>bold %{y}<b>', '__proto__')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('policy', [True, False], ids=['with its policy', 'without'])
 def test_a_hostile_run_does_nothing(
     policy: bool, chromium: Any, hostile: tuple[Counting, str, int]

@@ -20,7 +20,7 @@ from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.settings import JudgeSettings
 
-pytestmark = pytest.mark.usefixtures('no_figures')
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('no_figures')]
 
 JUDGED = {'mode': 'cascade', 'model': 'stub'}
 

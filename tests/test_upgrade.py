@@ -155,6 +155,7 @@ def test_a_config_may_call_it_in_two_ways(tmp_path: Path) -> None:
     assert read[0] == read[1] == upgraded(gsm8k_datasets, n=8, k=[4, 8], greedy=True)
 
 
+@pytest.mark.slow
 def test_the_real_command_judges_by_the_data_sets_own_evaluator(tmp_path: Path) -> None:
     """In two shards: every problem is sampled n times, and each verdict is the evaluator's."""
     data = tmp_path / 'data/gsm8k'
