@@ -67,5 +67,5 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write summaries without figures, whose drawing takes most of the time and has its tests."""
     monkeypatch.setattr(
-        'opencompass_gpassk.report.summarizer.write_figures', lambda *args, **settings: []
+        'opencompass_gpassk.report.summarizer.write_charts', lambda *args, **settings: []
     )

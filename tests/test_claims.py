@@ -19,7 +19,7 @@ from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.figures import parse_figure
-from opencompass_gpassk.results.join_results import Benchmark, Entry
+from opencompass_gpassk.results.stored_result import Entry
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
 
@@ -30,7 +30,7 @@ def claim_of(models: dict[str, tuple[float, float, tuple[int, int] | None]], k: 
         Entry(name, 'd', {'figures': {f'pass@{k}': some, f'G-Pass@{k}_1.0': every}})
         for name, (some, every, _) in models.items()
     ]
-    return leaderboard_claim(Benchmark('b', entries), entries, [m[2] for m in models.values()], k)
+    return leaderboard_claim(entries, [m[2] for m in models.values()], k)
 
 
 @given(

@@ -16,9 +16,9 @@ from opencompass_gpassk.compare.differences import compare
 from opencompass_gpassk.compare.paired_results import pair_data_sets
 from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.results.join_results import stored_protocol
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import ModelResult, results_at
+from opencompass_gpassk.results.stored_result import stored_protocol
 
 
 def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> ModelResult:

@@ -15,6 +15,7 @@ from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.verdict_store import VerdictStore
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import to_text
 
@@ -102,7 +103,7 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
     low, high = found['bounds']['accuracy']
     assert (low, high) == (pytest.approx(40.0), pytest.approx(100 * (32 + missing) / 80))
     summary = ' '.join(
-        ''.join(map(to_text, benchmark_tables({'demo': {'sums_en': found}}))).split()
+        ''.join(map(to_text, benchmark_tables(Board({'demo': {'sums_en': found}})))).split()
     )
     assert f'coverage is {found["coverage"]:.2f} %' in summary
     told = 'or all right, the figures would be average@8 40.0 to'

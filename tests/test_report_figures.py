@@ -16,24 +16,24 @@ from made_results import as_result, make_result
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
-from opencompass_gpassk.report.figures.bars import draw_bars, plot_bars
-from opencompass_gpassk.report.figures.contents import report_figures
-from opencompass_gpassk.report.figures.difficulty import (
-    decline_tables,
+from opencompass_gpassk.report.board import Benchmark, Board
+from opencompass_gpassk.report.charts.bars import draw_bars, plot_bars
+from opencompass_gpassk.report.charts.contents import report_charts
+from opencompass_gpassk.report.charts.difficulty import (
     declines,
-    difficulties,
     draw_decline,
 )
-from opencompass_gpassk.report.figures.growth import draw_growth, growing, growth
-from opencompass_gpassk.report.figures.style import save_figure
-from opencompass_gpassk.report.figures.sweep import draw_slopes, draw_sweep, entry_slopes, sweeps
-from opencompass_gpassk.report.figures.tau_curves import draw_benchmark, plot_thresholds
-from opencompass_gpassk.report.files import write_figures
+from opencompass_gpassk.report.charts.growth import draw_growth, growing, growth
+from opencompass_gpassk.report.charts.style import save_chart
+from opencompass_gpassk.report.charts.sweep import draw_slopes, draw_sweep, entry_slopes, sweeps
+from opencompass_gpassk.report.charts.tau_curves import draw_benchmark, plot_thresholds
+from opencompass_gpassk.report.files import write_charts
+from opencompass_gpassk.report.tables.contamination import slope
 from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.difficulty import decline_tables, difficulties
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.report.tables.variables import slope
-from opencompass_gpassk.results.join_results import Benchmark, Estimate, join_benchmarks
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.stored_result import Estimate
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 figures = pytest.importorskip('matplotlib.figure')
@@ -71,7 +71,7 @@ def with_ends(result: dict[str, Any], reach: float = 5.0) -> dict[str, Any]:
 
 def joined(results: Results) -> Benchmark:
     """Return the one benchmark of results."""
-    (benchmark,) = join_benchmarks(results)
+    (benchmark,) = Board(results).benchmarks
     return benchmark
 
 
@@ -263,7 +263,7 @@ def levels() -> Results:
 
 def test_the_drop_is_told_by_difficulty() -> None:
     """Greedy accuracy less G-Pass@2_1.0 of 1, 1/2, 1/6 and 0, in points and relative."""
-    (table,) = decline_tables(levels())
+    (table,) = decline_tables(Board(levels()))
     assert table.columns[-4:] == ['Greedy', 'G-Pass@2_1.0', 'drop (points)', 'drop (%)']
     rows = {str(row[0]): row[1:] for row in table.rows}
     assert list(rows) == ['level 1', 'level 2', 'level 3', 'all']
@@ -273,7 +273,7 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert math.isnan(float(str(rows['level 3'][6])))
     assert rows['all'][:3] == [4, 'm', 2]
     assert rows['all'][3:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
-    assert table.title in [one.title for one in report_tables(levels())]
+    assert table.title in [one.title for one in report_tables(Board(levels()))]
     points, shares = draw_decline(joined(levels())).axes
     assert list(points.lines[0].get_ydata()) == pytest.approx([25.0, 500 / 6, 0.0])
     assert math.isnan(shares.lines[0].get_ydata()[2])
@@ -284,17 +284,17 @@ def test_no_drop_without_greedy_answers_to_the_same_problems() -> None:
     """Nor where nobody tells the difficulty."""
     made = levels()
     made['m']['g']['signature']['data'] = 'b:2'
-    assert decline_tables(made) == []
+    assert decline_tables(Board(made)) == []
     del made['m']['g']
     assert difficulties(joined(made)) == []
-    assert decline_tables({'m': {'s': SAMPLED, 'g': GREEDY}}) == []
+    assert decline_tables(Board({'m': {'s': SAMPLED, 'g': GREEDY}})) == []
     (entry,) = joined({'m': {'s': SAMPLED, 'g': GREEDY}}).entries
     assert declines(entry)[0] == GREEDY['accuracy']
 
 
 def names_of(results: Results, trials: Any = None) -> list[str]:
     """Return the names of a report's figures."""
-    return [name for name, _ in report_figures(results, trials)]
+    return [name for name, _ in report_charts(Board(results, trials))]
 
 
 def test_figures_are_drawn_where_their_data_are() -> None:
@@ -310,7 +310,7 @@ def test_undefined_figures_are_drawn(tmp_path: Path) -> None:
     """NaN everywhere, in a result of which no sample could be judged, stops nothing."""
     nothing = make_result(COUNTS, 8, (4,), sampled=0)
     table = table_of({'1': '????'})
-    paths = write_figures(tmp_path / 'x', {'m': {'x': nothing}}, {('m', 'x'): table})
+    paths = write_charts(tmp_path / 'x', Board({'m': {'x': nothing}}, {('m', 'x'): table}))
     assert len(paths) == 6
     assert all(path.exists() for path in paths)
 
@@ -321,11 +321,11 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     sampled = result_of(table, 8, (2, 4)) | {'benchmark': HOSTILE[2]}
     results = {name: {'x': sampled} for name in HOSTILE}
     trials = {(name, 'x'): table for name in HOSTILE}
-    for number, (_, draw) in enumerate(report_figures(results, trials)):
+    for number, (_, draw) in enumerate(report_charts(Board(results, trials))):
         path = tmp_path / f'{number}.svg'
         with warnings.catch_warnings():
             warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
-            save_figure(draw(), path)
+            save_chart(draw(), path)
         tree = ElementTree.parse(path)
         texts = {(node.text or '').strip() for node in tree.iter(f'{SVG}text')}
         assert {'_o', '$\\frac$', '&amp;]]>'} <= texts
@@ -337,7 +337,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
 def test_a_name_is_no_path(tmp_path: Path) -> None:
     """The files lie in their folder, whatever the benchmark is called."""
     made = {'m': {'x': {**SAMPLED, 'benchmark': '../../x/y', 'taus': [1.0]}}}
-    paths = write_figures(tmp_path / 'in', made)
+    paths = write_charts(tmp_path / 'in', Board(made))
     assert {path.parent for path in paths} == {tmp_path / 'in'}
     assert len(paths) == 4  # of one threshold there is no slope
 
@@ -345,7 +345,7 @@ def test_a_name_is_no_path(tmp_path: Path) -> None:
 def test_long_names_fit(tmp_path: Path) -> None:
     """A name of a megabyte widens no picture, and its file has a name that a disk takes."""
     long = 'x' * 1_000_000
-    paths = write_figures(tmp_path / 'x', {long: {'x': {**SAMPLED, 'benchmark': long}}})
+    paths = write_charts(tmp_path / 'x', Board({long: {'x': {**SAMPLED, 'benchmark': long}}}))
     assert max(len(path.name) for path in paths) < 100
     assert len(set(paths)) == 6
     for path in paths:
@@ -358,7 +358,7 @@ def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
     benchmark = joined({'m': {'x': with_ends(SAMPLED)}, 'n': {'x': SAMPLED}})
     for kind in ('png', 'svg'):
         for name in ('a', 'b'):
-            save_figure(draw_bars(benchmark), tmp_path / f'{name}.{kind}')
+            save_chart(draw_bars(benchmark), tmp_path / f'{name}.{kind}')
         one, other = (tmp_path / f'{name}.{kind}' for name in ('a', 'b'))
         assert one.read_bytes() == other.read_bytes()
 

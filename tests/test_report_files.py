@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from made_results import make_result
 
-from opencompass_gpassk.report.figures.tau_curves import draw_benchmark, plot_thresholds
-from opencompass_gpassk.report.files import MissingMatplotlibError, write_figures, write_report
-from opencompass_gpassk.results.join_results import join_benchmarks
+from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.charts.tau_curves import draw_benchmark, plot_thresholds
+from opencompass_gpassk.report.files import MissingMatplotlibError, write_charts, write_report
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 COUNTS = {'AMC_en': [8, 5, 1]}
@@ -47,7 +47,7 @@ def test_thirty_models_are_told_apart() -> None:
 def test_a_benchmark_has_a_panel_for_each_k() -> None:
     """The panels hold the results' figures, and every model is in the legend by its own name."""
     pytest.importorskip('matplotlib')
-    figure = draw_benchmark(join_benchmarks(RESULTS)[0])
+    figure = draw_benchmark(Board(RESULTS).benchmarks[0])
     two, four = figure.axes
     assert (two.get_title(), four.get_title()) == ('k = 2', 'k = 4')
     result = RESULTS['m']['x']
@@ -60,10 +60,10 @@ def test_a_benchmark_has_a_panel_for_each_k() -> None:
 
 def test_nothing_sampled_is_nothing_to_draw() -> None:
     """A greedy run alone gives no figure."""
-    (benchmark,) = join_benchmarks({'m': {'x': make_result(COUNTS, 1, greedy=True)}})
+    (benchmark,) = Board({'m': {'x': make_result(COUNTS, 1, greedy=True)}}).benchmarks
     with pytest.raises(ValueError, match='nothing was sampled'):
         draw_benchmark(benchmark)
-    assert write_figures(Path('x'), {'m': {'x': make_result(COUNTS, 1, greedy=True)}}) == []
+    assert write_charts(Path('x'), Board({'m': {'x': make_result(COUNTS, 1, greedy=True)}})) == []
 
 
 def test_the_report_is_written(tmp_path: Path) -> None:
@@ -73,8 +73,8 @@ def test_the_report_is_written(tmp_path: Path) -> None:
         TaskState('m', 'x', State.FINISHED),
         TaskState('m', 'y', State.FAILED, 'inference', 'ValueError: <b>', 'logs/x.out'),
     ]
-    write_report(tmp_path, RESULTS, states)
-    paths = write_figures(tmp_path / 'figures', RESULTS)
+    write_report(tmp_path, Board(RESULTS), states)
+    paths = write_charts(tmp_path / 'figures', Board(RESULTS))
     assert {path.name for path in tmp_path.iterdir()} == {
         *(f'gpassk.{kind}' for kind in ('md', 'tex', 'csv', 'json')),
         'figures',
@@ -99,7 +99,7 @@ def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
     pytest.importorskip('matplotlib')
     names = ['高考', '竞赛', 'a/b', 'a b']
     results = {'m': {n: make_result(COUNTS, 8, (2,), benchmark=n) for n in names}}
-    paths = write_figures(tmp_path / 'g', results)
+    paths = write_charts(tmp_path / 'g', Board(results))
     curves = [path.stem for path in paths if '_bars' not in path.stem and path.suffix == '.svg']
     curves = [stem for stem in curves if '_slopes' not in stem]
     assert curves == ['高考', '竞赛', 'a_b', 'a_b_9']
@@ -114,4 +114,4 @@ def test_without_matplotlib_the_command_is_named(
     for name in ('matplotlib', 'matplotlib.figure'):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingMatplotlibError, match='pip install "matplotlib'):
-        write_figures(tmp_path / 'x', RESULTS)
+        write_charts(tmp_path / 'x', Board(RESULTS))

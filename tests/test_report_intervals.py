@@ -14,13 +14,14 @@ import pytest
 from made_results import as_result, make_result
 
 from opencompass_gpassk.metrics.paired import rank_intervals
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark, interval_notes
 from opencompass_gpassk.report.files import to_csv, to_json, write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.results.join_results import Estimate, estimate
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.stored_result import Estimate, estimate
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
@@ -73,19 +74,19 @@ def test_what_is_no_interval_is_none(intervals: object) -> None:
     """A result of another version, or a damaged one, shows its figures."""
     result = make_result(COUNTS, 4, (2,)) | {'intervals': intervals, 'uncertainty': 'x'}
     assert not isinstance(estimate(result, 'pass@2'), Estimate)
-    assert '70.8' in to_text(benchmark_tables({'m': {'x': result}})[0])
+    assert '70.8' in to_text(benchmark_tables(Board({'m': {'x': result}}))[0])
 
 
 def test_an_undefined_figure_has_no_interval() -> None:
     """NaN stays a dash."""
     result = make_result(COUNTS, 4, (4,), sampled=3)
     result = with_intervals(result, {'pass@4': [1.0, 2.0]})
-    assert '[1.0' not in to_markdown(benchmark_tables({'m': {'x': result}})[0])
+    assert '[1.0' not in to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0])
 
 
 def test_brackets_stand_below_the_headline_figures() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
-    lines = to_text(benchmark_tables(of_two())[0]).splitlines()
+    lines = to_text(benchmark_tables(Board(of_two()))[0]).splitlines()
     (row,) = (i for i, line in enumerate(lines) if line.startswith('m '))
     assert lines[row].split() == ['m', '56.2', *['70.8'] * 3, *['41.7'] * 3, '29.2']
     assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
@@ -107,7 +108,7 @@ def test_the_terminal_is_wide_enough() -> None:
     for name, result in {'s': sampled, 'g': greedy}.items():
         ends = {key: [10.0, 90.0] for key in result['figures']}
         made[name] = with_intervals(result, ends)
-    table = benchmark_tables({'Qwen2.5-72B-Instruct': made})[0]
+    table = benchmark_tables(Board({'Qwen2.5-72B-Instruct': made}))[0]
     lines = to_text(table).splitlines()
     assert max(len(line) for line in lines if not line.startswith('  * ')) <= 120
     assert to_text(table).count('[10.0, 90.0]') == 4
@@ -116,7 +117,7 @@ def test_the_terminal_is_wide_enough() -> None:
 
 def test_plus_minus_is_half_the_width_and_says_so() -> None:
     """It is never written as if the interval were symmetrical."""
-    table = benchmark_tables(of_two())[0]
+    table = benchmark_tables(Board(of_two()))[0]
     assert '56.2 ±24.9' in to_text(table, '±')
     markdown = to_markdown(table, '±')
     assert '| 56.2 ±24.9 |' in markdown
@@ -125,7 +126,7 @@ def test_plus_minus_is_half_the_width_and_says_so() -> None:
 
 def test_without_intervals_the_notes_are_silent() -> None:
     """None shows the figures alone."""
-    table = benchmark_tables(of_two())[0]
+    table = benchmark_tables(Board(of_two()))[0]
     for text in (to_text(table, None), to_markdown(table, None)):
         assert '[31' not in text
         assert 'interval' not in text
@@ -135,14 +136,14 @@ def test_without_intervals_the_notes_are_silent() -> None:
 def test_an_unknown_way_names_the_known_ones(show: Any) -> None:
     """Who mistypes the setting learns what there is."""
     with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
-        show(benchmark_tables(of_two())[0], '+-')
+        show(benchmark_tables(Board(of_two()))[0], '+-')
 
 
 def test_where_all_intervals_are_wilsons_no_bootstrap_is_told_of() -> None:
     """The note names what there is."""
     ends = {'mG-Pass@2': [5.0, 90.0]}
     result = with_intervals(make_result(COUNTS, 4, (2,)), ends, ['mG-Pass@2'])
-    text = to_markdown(benchmark_tables({'m': {'x': result}})[0])
+    text = to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0])
     assert "for problems like these (Wilson's, since too few problems differ" in text
     assert 'BCa' not in text
     assert 'resamples' not in text
@@ -153,7 +154,7 @@ def test_intervals_of_differences_are_told_apart() -> None:
     ends = {'accuracy': [1.0, 90.0], 'mG-Pass@2': [5.0, 90.0]}
     result = with_intervals(make_result(COUNTS, 4, (2,)), ends)
     result['uncertainty']['other_methods'] = {'gain-loss': ['mG-Pass@2']}
-    text = to_markdown(benchmark_tables({'m': {'x': result}})[0])
+    text = to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0])
     assert 'gains and losses instead of the bootstrap, for differences: mG-Pass@2' in text
 
 
@@ -213,7 +214,7 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     results, trials = measured(
         strong=table_of(STRONG, 4), equal=table_of(EQUAL, 4), weak=table_of(WEAK, 4)
     )
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     ranks = rank_intervals([[c / 4 for c in counts] for counts in (STRONG, EQUAL, WEAK)])
     assert [best == 1 for best, _ in ranks.tolist()] == [True, True, False]
     assert marked(table) == {name: {'strong', 'equal'} for name in table.columns[1:-1]}
@@ -234,7 +235,7 @@ def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     results, trials = measured(
         strong=table_of(STRONG, 4), near=table_of(near, 4), weak=table_of(WEAK, 4)
     )
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     of = {table.rows[row][0]: mark for (row, column), mark in table.marks.items() if column == 1}
     assert of == {'strong': Mark.BEST, 'near': Mark.NEAR}
     text, markdown, latex = to_text(table), to_markdown(table), to_latex(table)
@@ -253,7 +254,7 @@ def test_groups_are_compared_each_by_itself() -> None:
         even=table_of([3, 3] * 12, 4, groups=('a', 'b')),
         odd=table_of([4, 0] * 12, 4, groups=('a', 'b')),
     )
-    _, table = benchmark_tables(results, trials)
+    _, table = benchmark_tables(Board(results, trials))
     of = {
         (table.rows[row][0], table.rows[row][2]): mark
         for (row, column), mark in table.marks.items()
@@ -266,7 +267,7 @@ def test_groups_are_compared_each_by_itself() -> None:
 def test_one_model_is_not_the_best() -> None:
     """Nothing is marked; a sentence says how often it solves problems."""
     results, trials = measured(strong=table_of(STRONG, 4))
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert (table.marks, table.warnings) == ({}, [])
     assert table.claims == [
         'strong solves 100 % of the problems in some of 2 attempts, 75 % in all of them'
@@ -288,7 +289,7 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     results, trials = measured(strong=table_of(STRONG, 4), weak=weak or table_of(WEAK, 4))
     if weak is None:
         del trials['weak', 'x']
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert (table.marks, table.warnings, table.claims) == ({}, [note], [])
 
 
@@ -300,7 +301,7 @@ def test_each_pair_is_compared_on_the_problems_of_both() -> None:
         strong=table_of([*hard, *easy], 4),
         weak=table_of([*hard, *[2, 0] * 6], 4),
     )
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     shown = {row[0]: row[1] for row in table.rows}
     assert shown['partial'] == 87.5 > shown['strong']
     of = {table.rows[row][0]: mark for (row, column), mark in table.marks.items() if column == 1}
@@ -315,12 +316,12 @@ def test_another_judge_leaves_the_others_to_be_compared() -> None:
         strong=table_of(STRONG, 4), perfect=table_of([4] * 24, 4), weak=table_of(WEAK, 4)
     )
     results['perfect']['x']['signature']['judge'] = 'llm:kind'
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert marked(table)['average@4'] == {'strong'}
     assert table.claims == ['most stable of the 2 models compared by G-Pass@2_1.0: strong']
     assert 'perfect is not compared: judge llm:kind; other results here have rule' in table.warnings
     del results['weak']
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert (table.marks, table.claims) == ({}, [])
 
 
@@ -328,7 +329,7 @@ def test_trials_of_another_run_mark_nothing() -> None:
     """The figure that is shown must be of the trials that are compared."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     trials['weak', 'x'] = table_of(STRONG, 4)
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert not table.marks
     assert any(note.startswith('average@n is not marked') for note in table.warnings)
 
@@ -341,10 +342,10 @@ def test_greedy_answers_are_compared_with_greedy_answers() -> None:
         results[model]['g'] = as_result(
             trials[model, 'g'], Protocol(n=1), benchmark='b', greedy=True
         )
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert marked(table)['Greedy'] == {'strong'}
     del results['weak']['g']
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert 'Greedy' not in marked(table)
     assert marked(table)['average@4'] == {'strong'}
 
@@ -356,7 +357,7 @@ def test_models_of_other_n_are_compared() -> None:
     results['weak']['x'] = as_result(
         trials['weak', 'x'], Protocol(n=8, k=(2,)), benchmark='b', greedy=False
     )
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert marked(table)['average@n'] == {'strong'}
     assert marked(table)['mG-Pass@2'] == {'strong'}
 
@@ -367,7 +368,7 @@ def test_a_result_that_makes_no_sense_marks_nothing() -> None:
     results['weak']['x']['signature']['n'] = 2
     for model in results:
         results[model]['x']['k'] = [4]
-    (table,) = benchmark_tables(results, trials)
+    (table,) = benchmark_tables(Board(results, trials))
     assert not table.marks
 
 
@@ -376,14 +377,14 @@ def test_an_undefined_figure_is_never_the_best() -> None:
     judged = table_of(STRONG, 4)
     trials = [t for t in judged.trials if t.replica < 1]
     results, tables = measured(one=TrialTable(judged.problems, trials), two=judged)
-    (table,) = benchmark_tables(results, tables)
+    (table,) = benchmark_tables(Board(results, tables))
     assert marked(table).get('mG-Pass@2', set()) <= {'two'}
     assert 'one' not in marked(table).get('pass@2', set())
 
 
 def test_the_files_follow_the_setting(tmp_path: Path) -> None:
     """Markdown and LaTeX show intervals in the same way."""
-    write_report(tmp_path, of_two(), intervals='±')
+    write_report(tmp_path, Board(of_two()), intervals='±')
     assert '±24.9' in (tmp_path / 'gpassk.md').read_text('utf-8')
     assert '$\\pm$24.9' in (tmp_path / 'gpassk.tex').read_text('utf-8')
 

@@ -12,7 +12,7 @@ import pytest
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.tables.latex import escape_latex, latex_report, to_latex
 from opencompass_gpassk.report.tables.table import Table
-from opencompass_gpassk.results.join_results import Estimate
+from opencompass_gpassk.results.stored_result import Estimate
 
 SETTINGS = {'level': 0.95, 'method': 'bca', 'resamples': 10_000, 'of': 'problems like these'}
 TABLE = Table(

@@ -16,11 +16,12 @@ from made_runs import MadeRun
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.report.files import to_csv, to_json, write_figures, write_report
+from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.files import to_csv, to_json, write_charts, write_report
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
-from opencompass_gpassk.report.tables.table import CROSSED, Table, to_markdown, to_text
+from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.runs.config import read_run_config
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -83,7 +84,7 @@ def test_the_made_figures_are_those_of_the_evaluation() -> None:
 
 def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
     """Means over the scored responses, all, right and wrong ones, and the false-positive rate."""
-    table = reasoning_tables(RESULTS)[0]
+    table = reasoning_tables(Board(RESULTS))[0]
     assert [row[:3] for row in table.rows] == [
         ['LiveMathBench-202412', 'm', 'n = 4'],
         ['LiveMathBench-202412', 'm', 'greedy'],
@@ -110,7 +111,7 @@ def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
 
 def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     """The scorer, the threshold, and refusals with their counts."""
-    table = reasoning_tables(RESULTS)[0]
+    table = reasoning_tables(Board(RESULTS))[0]
     notes = table.notes
     assert notes[0] == 'scored by GAIR/ReasonEval-7B'
     assert any('of a solution: the least of its steps' in note for note in notes)
@@ -125,7 +126,7 @@ def test_many_reasons_are_summed_up() -> None:
     """The most frequent ones by name, the rest in one."""
     refusals = {f'reason {i}': i for i in range(1, 7)}
     made = {'m': {'x': make_reasoned(ONE, refusals=refusals)}}
-    note = reasoning_tables(made)[0].warnings[-1]
+    note = reasoning_tables(Board(made))[0].warnings[-1]
     assert note.endswith(
         '21 without scores: reason 6 (6); reason 5 (5); reason 4 (4); other reasons (6)'
     )
@@ -133,7 +134,7 @@ def test_many_reasons_are_summed_up() -> None:
 
 def test_sound_figures_stand_beside_the_plain_ones() -> None:
     """Accuracy, the strictest G-Pass@k and mG-Pass@k: plain, sound and the drop."""
-    table = titled(sound_tables(RESULTS), 'LiveMathBench-202412: sound G-Pass@2')
+    table = titled(sound_tables(Board(RESULTS)), 'LiveMathBench-202412: sound G-Pass@2')
     assert list(table.columns) == [
         *('model', 'Greedy', 'sound', 'drop', 'average@4', 'sound', 'drop'),
         *('G-Pass@2_1.0', 'sound', 'drop', 'mG-Pass@2', 'sound', 'drop'),
@@ -148,8 +149,8 @@ def test_sound_figures_stand_beside_the_plain_ones() -> None:
 
 def test_every_threshold_is_in_the_markdown() -> None:
     """A row a figure, with pass@k and all τ, kept out of the terminal."""
-    table = titled(sound_tables(RESULTS), 'LiveMathBench-202412: sound G-Pass@k at every τ')
-    assert table.breakdown not in ('', CROSSED)
+    table = titled(sound_tables(Board(RESULTS)), 'LiveMathBench-202412: sound G-Pass@k at every τ')
+    assert table.breakdown not in ('', 'split and language')
     names = ['pass@2', *(f'G-Pass@2_{tau}' for tau in (0.25, 0.5, 0.75, 1.0)), 'mG-Pass@2']
     assert [row[1] for row in table.rows] == names
     for name, row in zip(names, table.rows, strict=True):
@@ -160,7 +161,7 @@ def test_every_threshold_is_in_the_markdown() -> None:
 
 def test_groups_are_broken_down_in_the_markdown() -> None:
     """Reasoning and sound figures of each split and language, levels in order."""
-    tables = report_tables({'m': {'x': SAMPLED}})
+    tables = report_tables(Board({'m': {'x': SAMPLED}}))
     reasoning = titled(tables, 'LiveMathBench-202412: reasoning by split and language')
     assert rows(reasoning, 'AMC-en')[0]['validity right'] == pytest.approx(55.0)
     assert rows(reasoning, 'CCEE-cn')[0]['validity wrong'] == pytest.approx(70.0)
@@ -170,13 +171,13 @@ def test_groups_are_broken_down_in_the_markdown() -> None:
     assert list(row[:4]) == ['AMC-en', 1, 'm', 2]
     assert list(row[4:7]) == pytest.approx([75, 100 / 3, 100 / 3])
     assert list(sound.columns[7:10]) == ['G-Pass@k_1.0', 'sound', 'drop']
-    printed = [table.title for table in tables if table.breakdown in ('', CROSSED)]
+    printed = [table.title for table in tables if table.breakdown in ('', 'split and language')]
     assert not [title for title in printed if 'reasoning by' in title or 'figures by' in title]
 
 
 def test_headings_of_groups_survive_k_equal_to_n() -> None:
     """Average@4 keeps its number where k is 4, too."""
-    tables = sound_tables({'m': {'x': make_reasoned(SAMPLES, (4,))}})
+    tables = sound_tables(Board({'m': {'x': make_reasoned(SAMPLES, (4,))}}))
     table = next(table for table in tables if 'figures by' in table.title)
     assert 'average@4' in table.columns
     assert 'mG-Pass@k' in table.columns
@@ -184,7 +185,7 @@ def test_headings_of_groups_survive_k_equal_to_n() -> None:
 
 def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
     """There is no G-Pass@k of a greedy run."""
-    tables = sound_tables({'m': {'x': GREEDY}})
+    tables = sound_tables(Board({'m': {'x': GREEDY}}))
     assert tables[0].title == 'LiveMathBench-202412: sound accuracy'
     assert list(tables[0].columns) == ['model', 'Greedy', 'sound', 'drop']
     assert list(tables[0].rows[0]) == ['m', 100.0, 50.0, 50.0]
@@ -193,21 +194,23 @@ def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
 
 def test_results_without_scores_are_in_the_plain_tables_alone() -> None:
     """A model whose reasoning nobody scored has no row among the scored ones."""
-    tables = report_tables(RESULTS)
+    tables = report_tables(Board(RESULTS))
     assert [row[0] for row in titled(tables, 'LiveMathBench-202412: 2 problems, n = 4, k = 2').rows]
-    scored = [t for t in tables if t in (*reasoning_tables(RESULTS), *sound_tables(RESULTS))]
+    scored = [
+        t for t in tables if t in (*reasoning_tables(Board(RESULTS)), *sound_tables(Board(RESULTS)))
+    ]
     assert len(scored) > 4
     assert not [row for table in scored for row in table.rows if 'plain' in row]
-    assert reasoning_tables({'plain': {'n4': PLAIN}}) == []
-    assert sound_tables({'plain': {'n4': PLAIN}}) == []
+    assert reasoning_tables(Board({'plain': {'n4': PLAIN}})) == []
+    assert sound_tables(Board({'plain': {'n4': PLAIN}})) == []
 
 
 def test_scores_of_sampled_responses_alone_leave_no_greedy_column() -> None:
     """What was not scored has no sound figures to stand beside."""
     made = {'m': {'n4': SAMPLED, 'n1': make_result({'AMC_en': [1, 0]}, 1, greedy=True)}}
-    assert 'Greedy' not in sound_tables(made)[0].columns
+    assert 'Greedy' not in sound_tables(Board(made))[0].columns
     other = {'m': {'n4': PLAIN, 'n1': GREEDY}}
-    assert list(sound_tables(other)[0].columns) == ['model', 'Greedy', 'sound', 'drop']
+    assert list(sound_tables(Board(other))[0].columns) == ['model', 'Greedy', 'sound', 'drop']
 
 
 def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
@@ -215,7 +218,7 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     alone = make_unjudged([(0.3, 0.1), (0.5, 0.2), (None, None)])
     alone |= {'warnings': ['1 of 3 responses are lost'], 'benchmark': 'sample'}
     results = {'m': {'x': alone}}
-    tables = report_tables(results)
+    tables = report_tables(Board(results))
     assert {table.title for table in tables} == {
         'Reasoning',
         'Reasoning of single solutions',
@@ -232,14 +235,14 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(results)))}
     assert metrics == {'validity', 'redundancy', 'scored'}
     pytest.importorskip('matplotlib')
-    written = [path.name for path in write_figures(tmp_path / 'x', results)]
+    written = [path.name for path in write_charts(tmp_path / 'x', Board(results))]
     assert written == ['reasoning.png', 'reasoning.svg']
 
 
 def test_reasoning_alone_is_kept_out_of_what_others_measured() -> None:
     """Beside judged results it changes no table of theirs."""
     mixed = {**RESULTS, 'alone': {'x': make_unjudged([(0.3, 0.1)])}}
-    plain, with_it = report_tables(RESULTS), report_tables(mixed)
+    plain, with_it = report_tables(Board(RESULTS)), report_tables(Board(mixed))
     assert [t.title for t in with_it] == [t.title for t in plain]
     changed = [a.title for a, b in zip(plain, with_it, strict=True) if len(a.rows) != len(b.rows)]
     assert changed == ['Reasoning', 'Reasoning of single solutions']
@@ -249,11 +252,13 @@ def test_a_reward_model_says_nothing_of_redundancy() -> None:
     """Its redundancy is undefined, which a note explains; its boxes are none."""
     ours: dict[str, list[list[Sample]]] = {'AMC_en': [[(True, 0.4, None)], [(False, 0.2, None)]]}
     made = make_reasoned(ours, scorer='math-shepherd')
-    table = reasoning_tables({'m': {'x': made}})[0]
+    table = reasoning_tables(Board({'m': {'x': made}}))[0]
     assert math.isnan(rows(table)[0]['redundancy'])
     assert '–' in to_text(table)
     assert 'math-shepherd: gives no redundancy, as process reward models do' in table.notes
-    assert not [note for note in reasoning_tables(RESULTS)[0].notes if 'says nothing' in note]
+    assert not [
+        note for note in reasoning_tables(Board(RESULTS))[0].notes if 'says nothing' in note
+    ]
 
 
 def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
@@ -262,17 +267,17 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         'a': {'x': SAMPLED},
         'b': {'x': make_reasoned(SAMPLES, (2,), settings='ffffffff', threshold=0.5)},
     }
-    for table in (reasoning_tables(made)[0], sound_tables(made)[0]):
+    for table in (reasoning_tables(Board(made))[0], sound_tables(Board(made))[0]):
         warning = next(note for note in table.warnings if 'different scorers or settings' in note)
         assert 'GAIR/ReasonEval-7B:1a2b3c4d and GAIR/ReasonEval-7B:ffffffff' in warning
         assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
-    for table in (reasoning_tables(RESULTS)[0], sound_tables(RESULTS)[0]):
+    for table in (reasoning_tables(Board(RESULTS))[0], sound_tables(Board(RESULTS))[0]):
         assert not [note for note in table.warnings if 'different scorers' in note]
 
 
 def test_two_data_sets_of_a_model_are_told_apart() -> None:
     """No result hides another."""
-    table = reasoning_tables({'m': {'a': SAMPLED, 'b': SAMPLED}})[0]
+    table = reasoning_tables(Board({'m': {'a': SAMPLED, 'b': SAMPLED}}))[0]
     assert [row[1] for row in table.rows] == ['m (a)', 'm (b)']
 
 
@@ -280,12 +285,12 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path) -> None:
     """Nothing breaks out of a row, a note or a page."""
     name = '<b>|$x$\u2028\n| y'
     made = {name: {'x': make_reasoned(SAMPLES, (2,), refusals={'<i>\n': 1}, scorer='a\n# b')}}
-    for table in (*reasoning_tables(made), *sound_tables(made)):
+    for table in (*reasoning_tables(Board(made)), *sound_tables(Board(made))):
         lines = to_markdown(table).splitlines()
         assert sum(line.startswith('|') for line in lines) == len(table.rows) + 2
         assert not [line for line in lines if '<b>' in line or '<i>' in line]
         assert '\u2028' not in to_text(table)
-    write_report(tmp_path, made)
+    write_report(tmp_path, Board(made))
     assert '\n# b' not in (tmp_path / 'gpassk.md').read_text('utf-8')
 
 
@@ -295,11 +300,11 @@ def test_null_and_missing_parts_are_undefined() -> None:
     made['figures'] |= {'validity': None, 'sound mG-Pass@2': math.nan}
     made['reasoning'] = {'scorer': 's', 'lengths': {'steps': {'all': math.nan}}}
     results = {'m': {'x': made}}
-    (row,) = rows(reasoning_tables(results)[0])
+    (row,) = rows(reasoning_tables(Board(results))[0])
     assert math.isnan(row['validity'])
     assert math.isnan(row['steps'])
     assert row['tokens'] is None
-    assert math.isnan(list(sound_tables(results)[0].rows[0])[-2])
+    assert math.isnan(list(sound_tables(Board(results))[0].rows[0])[-2])
     assert 'NaN' not in to_json(results)
 
 
@@ -373,13 +378,13 @@ def test_the_best_sound_figures_are_marked() -> None:
         results[model] = {'x': result | {'reasoning': SAMPLED['reasoning']}}
         results[model]['x']['signature']['reasoning'] = SAMPLED['signature']['reasoning']
         trials[model, 'x'] = table
-    tables = report_tables(results, trials)
+    tables = report_tables(Board(results, trials))
     sound = titled(tables, 'b: sound G-Pass@2')
     of = {sound.columns[column]: sound.rows[row][0] for row, column in sound.marks}
     assert of == {'sound': 'valid'}
     assert {column % 3 for _, column in sound.marks} == {2}
     plain = next(table for table in tables if table.title.endswith('k = 2'))
     assert {plain.rows[row][0] for row, _ in plain.marks} == {'valid', 'guesses'}
-    groups = titled(tables, 'b: sound figures by split and language')
+    groups = titled(tables, 'b: sound figures by split')
     assert {groups.rows[row][2] for row, _ in groups.marks} == {'valid'}
     assert {groups.columns[column] for _, column in groups.marks} == {'sound'}

@@ -12,14 +12,14 @@ import pytest
 from made_reasoning import Sample, make_reasoned, make_unjudged
 from made_results import make_result
 
-from opencompass_gpassk.report.figures.boxes import boxed_results, draw_boxes, plot_boxes
-from opencompass_gpassk.report.figures.scatter import (
+from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.charts.boxes import boxed_results, draw_boxes, plot_boxes
+from opencompass_gpassk.report.charts.scatter import (
     draw_false_positives,
     plot_false_positives,
     rated_results,
 )
-from opencompass_gpassk.report.files import write_figures
-from opencompass_gpassk.report.tables.reasoning import reasoning_results
+from opencompass_gpassk.report.files import write_charts
 
 pytest.importorskip('matplotlib')
 
@@ -44,7 +44,7 @@ def medians(axis: Any) -> list[tuple[float, float]]:
 
 def test_every_model_has_three_boxes() -> None:
     """All, right and wrong responses below each other, with the medians of their values."""
-    figure = draw_boxes(reasoning_results(RESULTS))
+    figure = draw_boxes(Board(RESULTS).scored)
     validity, redundancy = figure.axes
     expected = [0.55, 0.75, 0.3, 0.2, 0.4, 0.15]
     assert [value for _, value in medians(validity)] == pytest.approx(expected)
@@ -80,18 +80,18 @@ def test_boxes_reach_from_quartile_to_quartile() -> None:
 def test_nothing_is_drawn_where_nothing_is_defined(tmp_path: Path) -> None:
     """No solution of a kind, none at all, or a scorer that says nothing of redundancy."""
     always_right = {'m': {'x': solutions([0.5, 0.7])}}
-    (axis, _) = draw_boxes(reasoning_results(always_right)).axes
+    (axis, _) = draw_boxes(Board(always_right).scored).axes
     assert len(axis.patches) == 2
     reward: list[list[Sample]] = [[(True, 0.4, None)], [(False, 0.2, None)]]
-    figure = draw_boxes(reasoning_results({'m': {'x': make_reasoned({'AMC_en': reward})}}))
+    figure = draw_boxes(Board({'m': {'x': make_reasoned({'AMC_en': reward})}}).scored)
     assert [axis.get_visible() for axis in figure.axes] == [True, False]
     refused: list[list[Sample]] = [[(True, None, None)]]
     results = {'m': {'x': make_reasoned({'AMC_en': refused}, greedy=True)}}
-    assert boxed_results(reasoning_results(results)) == []
-    assert rated_results(reasoning_results(results)) == []
-    assert write_figures(tmp_path / 'x', results) == []
+    assert boxed_results(Board(results).scored) == []
+    assert rated_results(Board(results).scored) == []
+    assert write_charts(tmp_path / 'x', Board(results)) == []
     plain = {'m': {'x': make_result({'AMC_en': [1]}, 1, greedy=True)}}
-    assert write_figures(tmp_path / 'x', plain) == []
+    assert write_charts(tmp_path / 'x', Board(plain)) == []
 
 
 def test_a_box_that_is_not_a_number_is_left_out() -> None:
@@ -100,7 +100,7 @@ def test_a_box_that_is_not_a_number_is_left_out() -> None:
     boxes = made['reasoning']['boxes']['validity']
     boxes['right']['q1'] = math.nan
     del boxes['wrong']['med']
-    axis = draw_boxes(reasoning_results({'m': {'x': made}})).axes[0]
+    axis = draw_boxes(Board({'m': {'x': made}}).scored).axes[0]
     assert len(axis.patches) == 1
 
 
@@ -108,7 +108,7 @@ def test_the_threshold_is_drawn_where_there_is_one() -> None:
     """Of validity, of answers that are judged, where all have the same."""
 
     def lines(results: dict[str, dict[str, Any]]) -> list[float]:
-        axis = draw_boxes(reasoning_results(results)).axes[0]
+        axis = draw_boxes(Board(results).scored).axes[0]
         return [line.get_xdata()[0] for line in axis.lines if line.get_linestyle() == '--']
 
     assert lines(RESULTS) == [0.25]
@@ -121,7 +121,7 @@ def test_a_point_a_model_of_accuracy_and_false_positives() -> None:
     """A panel a benchmark, colours kept from one to the next."""
     other = make_reasoned({'AMC_en': [[(True, 0.1, 0.1)]]}, greedy=True, benchmark='RV-MATH')
     results = {'steady': {'x': STEADY}, 'shaky': {'x': SHAKY, 'y': other}}
-    figure = draw_false_positives(rated_results(reasoning_results(results)))
+    figure = draw_false_positives(rated_results(Board(results).scored))
     first, second = (axis for axis in figure.axes if axis.get_visible())
     points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in first.lines]
     assert points == [pytest.approx((400 / 6, 25.0)), pytest.approx((40.0, 50.0))]
@@ -154,10 +154,10 @@ def test_hostile_names_are_drawn(tmp_path: Path) -> None:
     results = {name: {'x': STEADY} for name in names}
     with warnings.catch_warnings():
         warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
-        paths = write_figures(tmp_path / 'g', results)
+        paths = write_charts(tmp_path / 'g', Board(results))
     pictures = [path for path in paths if path.suffix == '.png']
     assert [path.name for path in pictures] == ['reasoning.png', 'accuracy_and_fpr.png']
     for path in pictures:
         assert path.read_bytes().startswith(b'\x89PNG')
-    axis = draw_boxes(reasoning_results(results)).axes[0]
+    axis = draw_boxes(Board(results).scored).axes[0]
     assert max(len(label.get_text()) for label in axis.get_yticklabels()) < 40

@@ -12,10 +12,10 @@ import pytest
 from made_results import make_result
 
 from opencompass_gpassk.formats.display import escape_markdown, one_line, spreadsheet_text
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import tidy_rows, to_csv, to_json
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.results.join_results import join_benchmarks
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
 HOSTILE = 'a|b\n<script>\x1b[2J\u2028*x* \ud800'
@@ -50,7 +50,7 @@ def test_a_model_has_a_row_as_in_the_paper() -> None:
             make_result({'AMC_en': [1, 0], 'AMC_cn': [0, 0]}, 1, greedy=True),
         ]
     )
-    table, other, by_group = benchmark_tables(made)
+    table, other, by_group = benchmark_tables(Board(made))
     assert table.title == 'LiveMathBench-202412: 4 problems, n = 4, k = 2'
     assert other.title.endswith('k = 4')
     assert by_group.title.endswith('by split and language')
@@ -76,9 +76,11 @@ def test_a_model_has_a_row_as_in_the_paper() -> None:
 def test_without_a_greedy_run_there_is_no_greedy_column() -> None:
     """Nothing is invented for what was not measured; with one model's, the others show a dash."""
     sampled, greedy = make_result(COUNTS, 4, (2,)), make_result(COUNTS, 1, greedy=True)
-    (table, _) = benchmark_tables(results(one=[sampled]))
+    (table, _) = benchmark_tables(Board(results(one=[sampled])))
     assert 'Greedy' not in table.columns
-    (table, _) = benchmark_tables(results(one=[sampled], two=[sampled, greedy], three=[greedy]))
+    (table, _) = benchmark_tables(
+        Board(results(one=[sampled], two=[sampled, greedy], three=[greedy]))
+    )
     assert [row(table, model)['Greedy'] for model in ('one', 'two', 'three')] == [None, 75.0, 75.0]
     assert row(table, 'three')['pass@2'] is None
     assert shown(table, 'one')[0] == '-'
@@ -93,14 +95,14 @@ def test_greedy_is_taken_from_the_same_data() -> None:
             'new': make_result({'A_en': [1]}, 4, (2,), data='new'),
         }
     }
-    table = benchmark_tables(made)[0]
+    table = benchmark_tables(Board(made))[0]
     assert row(table, 'm (new)')['Greedy'] == 100.0
     assert row(table, 'm (old-greedy)')['Greedy'] == 0.0
 
 
 def test_one_sample_drawn_at_random_is_not_greedy() -> None:
     """n = 1 under sampling is an average of one, and stands in no greedy column."""
-    (table, *_) = benchmark_tables(results(m=[make_result(COUNTS, 1)]))
+    (table, *_) = benchmark_tables(Board(results(m=[make_result(COUNTS, 1)])))
     assert table.columns == ['model', 'average@1']
     assert table.rows == [['m', 75.0]]
 
@@ -108,7 +110,7 @@ def test_one_sample_drawn_at_random_is_not_greedy() -> None:
 def test_several_runs_of_one_model_are_told_apart() -> None:
     """Two n of one benchmark give two labelled rows, and n is a column."""
     made = results(m=[make_result(COUNTS, 4, (4,)), make_result(COUNTS, 8, (4,))])
-    table = benchmark_tables(made)[0]
+    table = benchmark_tables(Board(made))[0]
     assert [cells[:2] for cells in table.rows] == [['m (set-n4)', 4], ['m (set-n8)', 8]]
     assert 'average@n' in table.columns
     assert table.title.endswith('4 problems, n = 4 or 8, k = 4')
@@ -117,7 +119,7 @@ def test_several_runs_of_one_model_are_told_apart() -> None:
 def test_undefined_is_shown_as_undefined() -> None:
     """Figures that are NaN are a dash with a note, never 0."""
     made = results(m=[make_result(COUNTS, 4, (2, 4), sampled=3)])
-    two, four, _ = benchmark_tables(made)
+    two, four, _ = benchmark_tables(Board(made))
     assert '–' not in to_text(two)
     assert shown(four, 'm')[1:] == ['–'] * 7
     assert not four.claims
@@ -129,7 +131,7 @@ def test_levels_stand_in_order() -> None:
     result = make_result({'CNMO_en': [1], 'AMC_en': [1]}, 4, (4,))
     for level in (5, 1, 3):
         result['groups'][f'level {level}'] = {'level': str(level), 'problems': 1}
-    _, splits, levels = benchmark_tables(results(m=[result]))
+    _, splits, levels = benchmark_tables(Board(results(m=[result])))
     assert [cells[0] for cells in splits.rows] == ['CNMO-en', 'AMC-en']
     assert levels.title.endswith('by level')
     assert [cells[0] for cells in levels.rows] == ['level 1', 'level 3', 'level 5']
@@ -139,15 +141,15 @@ def test_null_is_undefined_too() -> None:
     """A result that was written without NaN reads as it was meant."""
     result = make_result(COUNTS, 4, (4,), sampled=3)
     written = {key: None if value != value else value for key, value in result.items()}
-    assert shown(benchmark_tables(results(m=[written]))[0], 'm')[1] == '–'
+    assert shown(benchmark_tables(Board(results(m=[written])))[0], 'm')[1] == '–'
 
 
 @pytest.mark.parametrize(('k', 'note'), [(1, 'a perfect model scores 0'), (3, '66.7 is the max')])
 def test_odd_k_has_its_caveat(k: int, note: str) -> None:
     """A reader learns why a perfect model does not reach 100."""
-    table = benchmark_tables(results(m=[make_result(COUNTS, 4, (k,))]))[0]
+    table = benchmark_tables(Board(results(m=[make_result(COUNTS, 4, (k,))])))[0]
     assert any(note in line for line in table.notes)
-    even = benchmark_tables(results(m=[make_result(COUNTS, 4, (2,))]))[0]
+    even = benchmark_tables(Board(results(m=[make_result(COUNTS, 4, (2,))])))[0]
     assert even.notes == []
 
 
@@ -163,7 +165,7 @@ def test_odd_k_has_its_caveat(k: int, note: str) -> None:
 def test_what_is_no_published_benchmark_is_called_so(benchmark: str, words: str) -> None:
     """The caveat stands under the table."""
     results = {'m': {'x': make_result(COUNTS, 8, (4,), benchmark=benchmark)}}
-    (table, *_) = benchmark_tables(results)
+    (table, *_) = benchmark_tables(Board(results))
     assert table.title.startswith(f'{benchmark}: ')
     assert any(words in note for note in table.warnings)
 
@@ -174,7 +176,7 @@ def test_warnings_name_whom_they_concern() -> None:
         'a': {'x': make_result(COUNTS, 4, (4,), warnings=['noisy', 'copies'])},
         'b': {'x': make_result(COUNTS, 4, (4,), warnings=['noisy'])},
     }
-    assert benchmark_tables(made)[0].warnings == ['noisy', 'a: copies']
+    assert benchmark_tables(Board(made))[0].warnings == ['noisy', 'a: copies']
 
 
 def test_results_of_different_data_are_not_compared_in_silence() -> None:
@@ -185,21 +187,21 @@ def test_results_of_different_data_are_not_compared_in_silence() -> None:
     }
     assert any(
         'different versions of the data: 202412:aaaa and' in n
-        for n in benchmark_tables(made)[0].warnings
+        for n in benchmark_tables(Board(made))[0].warnings
     )
 
 
 def test_other_evaluators_results_are_left_out() -> None:
     """Results that name no benchmark are OpenCompass's own and have their own summary."""
-    assert benchmark_tables({'m': {'gsm8k': {'accuracy': 1.0}, 'odd': {'error': 'x'}}}) == []
-    assert join_benchmarks({}) == []
+    assert benchmark_tables(Board({'m': {'gsm8k': {'accuracy': 1.0}, 'odd': {'error': 'x'}}})) == []
+    assert Board({}).benchmarks == []
     assert to_csv({}).startswith('benchmark,model,')
 
 
 def test_hostile_names_stay_in_their_cell() -> None:
     """A model's name or a warning breaks neither the terminal, nor Markdown, nor HTML."""
     made = {HOSTILE: {'x': make_result(COUNTS, 4, (4,), warnings=[HOSTILE])}}
-    table = benchmark_tables(made)[0]
+    table = benchmark_tables(Board(made))[0]
     text, markdown = to_text(table), to_markdown(table)
     assert '\x1b' not in text + markdown
     assert '<script>' not in markdown
@@ -282,20 +284,20 @@ def test_what_is_infinite_is_undefined() -> None:
     """A damaged result says the same in CSV, JSON and the tables."""
     made = {'m': {'x': make_result(COUNTS, 4, (2,))}}
     made['m']['x']['figures']['mG-Pass@2'] = float('inf')
-    texts = [to_csv(made), to_json(made), to_markdown(benchmark_tables(made)[0])]
+    texts = [to_csv(made), to_json(made), to_markdown(benchmark_tables(Board(made))[0])]
     assert not any(re.search(r'\binf\b|Infinity', text) for text in texts)
-    assert shown(benchmark_tables(made)[0], 'm')[-2] == '–'
+    assert shown(benchmark_tables(Board(made))[0], 'm')[-2] == '–'
 
 
 def test_the_terminal_is_wide_enough_for_long_names() -> None:
     """Names are cut in the middle and notes take several lines, within 120 columns."""
     names = [f'a-model-of-a-name-that-is-{"very " * 9}long-{end}' for end in ('vllm', 'hf')]
     made = {n: {'x': make_result(COUNTS, 16, (16,), warnings=['word ' * 60])} for n in names}
-    for table in benchmark_tables(made):
+    for table in benchmark_tables(Board(made)):
         lines = to_text(table).splitlines()
         assert max(map(len, lines)) <= 120
-    text = to_text(benchmark_tables(made)[0])
+    text = to_text(benchmark_tables(Board(made))[0])
     assert 'long-vllm ' in text
     assert 'long-hf ' in text
     assert text.count('word') == 60
-    assert names[0] in to_markdown(benchmark_tables(made)[0])
+    assert names[0] in to_markdown(benchmark_tables(Board(made))[0])

@@ -14,15 +14,14 @@ import pytest
 from made_results import make_result, make_version_result
 from scipy.stats import linregress, t
 
-from opencompass_gpassk.report.figures.scatter import draw_drop, plot_drop
-from opencompass_gpassk.report.figures.understanding import draw_understanding, plot_understanding
-from opencompass_gpassk.report.files import to_csv, to_json, write_figures
+from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.charts.scatter import draw_drop, plot_drop
+from opencompass_gpassk.report.charts.understanding import draw_understanding, plot_understanding
+from opencompass_gpassk.report.files import to_csv, to_json, write_charts
+from opencompass_gpassk.report.tables.contamination import contamination_table, slope
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.report.tables.variables import (
-    contamination_table,
-    slope,
-    variable_results,
     variable_tables,
 )
 
@@ -53,7 +52,7 @@ def cells(table: Table, *names: str) -> list[Any]:
 
 def test_the_leaderboard_is_like_the_papers() -> None:
     """Understanding leads, then SP, RV, GA, CR and OOR; of each benchmark and of all questions."""
-    table = variable_tables(RESULTS)[0]
+    table = variable_tables(Board(RESULTS))[0]
     assert list(table.columns) == [
         *('benchmark', 'model', 'responses', 'understanding', 'SP', 'RV', 'GA@5', 'CR'),
         *('OOR', 'chance'),
@@ -80,7 +79,7 @@ def test_the_leaderboard_is_like_the_papers() -> None:
 
 def test_samples_tell_more_than_greedy_answers() -> None:
     """G-Pass over versions, the pooled figure and the variances have their own columns."""
-    table = variable_tables(RESULTS)[1]
+    table = variable_tables(Board(RESULTS))[1]
     row = dict(zip(table.columns, cells(table, 'steady', 'n = 8'), strict=True))
     assert row['G-Pass over 5 versions_1.0'] == 50.0
     assert row['pooled G-Pass@5_1.0'] > 50.0
@@ -96,7 +95,7 @@ def test_samples_stand_beside_the_greedy_run_with_their_prompts() -> None:
     few, plain, sampled = greedy(RECITING), greedy(STEADY), RESULTS['steady']['m8']
     few['signature']['prompt'] = '4-shot'
     for runs in ({'few': few, 'plain': plain}, {'plain': plain, 'few': few}):
-        table = contamination_table({'m': {**runs, 'm8': sampled}})
+        table = contamination_table(Board({'m': {**runs, 'm8': sampled}}))
         assert table
         row = dict(zip(table.columns, cells(table, 'RV-MATH', 'm (m8)'), strict=True))
         assert row['greedy − G-Pass'] == pytest.approx(0.0)
@@ -111,7 +110,7 @@ def test_every_data_set_has_its_row() -> None:
         for seed, right in (('', 1), ('-seed7', 0))
         for source in ('MATH', 'LEETCODE')
     }
-    leaderboard = variable_tables({'m': seeds})[0]
+    leaderboard = variable_tables(Board({'m': seeds}))[0]
     assert [row[:6] for row in leaderboard.rows] == [
         [benchmark, f'm (RV-…{seed}-greedy-n1)', 'greedy', right, 100.0, right]
         for benchmark in ('RV-MATH', 'RV-LEETCODE', 'overall')
@@ -126,7 +125,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
         'b': greedy(STEADY, 'RV-MATH, 2 of 115 questions'),
         'c': make_version_result({'a': [1, 1, 1]}, benchmark='RV-LEETCODE', greedy=True),
     }
-    table = variable_tables({'m': made})[0]
+    table = variable_tables(Board({'m': made}))[0]
     assert [row[0] for row in table.rows] == [
         'RV-MATH, 5 versions',
         'RV-MATH, 2 of 115 questions, 5 versions',
@@ -134,7 +133,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
     ]
     assert 'GA@m' in table.columns
     own = {'a': greedy(STEADY), 'b': greedy(STEADY, 'LEETCODE')}  # the user's LEETCODE.jsonl
-    rows = variable_tables({'m': own})[0].rows
+    rows = variable_tables(Board({'m': own}))[0].rows
     assert [row[0] for row in rows] == ['RV-MATH', 'LEETCODE']
 
 
@@ -144,7 +143,7 @@ def test_overall_figures_weigh_questions_that_are_known() -> None:
         'a': greedy({'a': [1, 1, 1], 'b': [None, 1, 1]}),
         'b': greedy({'c': [0, 1, 1]}, 'RV-LEETCODE'),
     }
-    table = variable_tables({'m': made})[0]
+    table = variable_tables(Board({'m': made}))[0]
     row = dict(zip(table.columns, cells(table, 'overall'), strict=True))
     assert (row['SP'], row['GA@2']) == (50.0, 100.0)
     assert any('1 of 2 questions lack their original' in note for note in table.warnings)
@@ -155,13 +154,13 @@ def test_only_this_packages_questions_are_called_so(version: str, ours: bool) ->
     """The authors' own file may bear any name."""
     made = greedy(STEADY, 'RV-Bench')
     made['signature']['data'] = f'RV-Bench:{version}'
-    notes = [note for table in report_tables({'m': {'x': made}}) for note in table.warnings]
+    notes = [note for table in report_tables(Board({'m': {'x': made}})) for note in table.warnings]
     assert any('questions of this package' in note for note in notes) == ours
 
 
 def test_figures_are_broken_down_by_subject() -> None:
     """With the drop beside them."""
-    table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
+    table = next(table for table in variable_tables(Board(RESULTS)) if table.breakdown == 'subject')
     assert cells(table, 'algebra', 'reciting')[3:11] == pytest.approx(
         [0, 100, 20, 0, 0, 100, 100 / 3, 80]
     )
@@ -171,7 +170,7 @@ def test_figures_are_broken_down_by_subject() -> None:
 
 def test_other_benchmarks_have_no_such_tables() -> None:
     """Nothing is said of versions where there are none."""
-    assert variable_tables({'m': {'x': make_result({'AMC_en': [1]}, 4, (2,))}}) == []
+    assert variable_tables(Board({'m': {'x': make_result({'AMC_en': [1]}, 4, (2,))}})) == []
 
 
 def test_signs_of_contamination_stand_side_by_side() -> None:
@@ -181,7 +180,7 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
         'm': {'n4': sampled, 'n1': make_result({'AMC_en': [1, 1, 0]}, 1, greedy=True)},
         'steady': RESULTS['steady'],
     }
-    table = contamination_table(results)
+    table = contamination_table(Board(results))
     assert table is not None
     figures = [sampled['figures'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
     steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
@@ -194,8 +193,8 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     assert cells(table, 'RV-MATH', 'steady')[2] == 4
     assert cells(table, 'RV-MATH', 'steady')[5] == pytest.approx(10.0)
     assert cells(table, 'RV-LEETCODE', 'steady')[2:] == [None, None, None, pytest.approx(-100.0)]
-    assert table in report_tables(results)
-    assert contamination_table({'m': {'x': make_result({'AMC_en': [1]}, 1)}}) is None
+    assert table in report_tables(Board(results))
+    assert contamination_table(Board({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
 
 
 @pytest.mark.parametrize(
@@ -255,7 +254,7 @@ def test_understanding_is_drawn_as_in_the_paper() -> None:
     score, mark = axis.lines
     assert [*score.get_xdata()][:2] == [65.0, 0.0]
     assert mark.get_xdata()[0] == 60
-    (panel, *_) = draw_understanding(variable_results(RESULTS)).axes
+    (panel, *_) = draw_understanding(Board(RESULTS).in_versions).axes
     assert [text.get_text() for text in panel.get_yticklabels()] == ['reciting', 'steady']
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
     assert widths['collapsed'] == [100.0, 0.0]
@@ -264,20 +263,22 @@ def test_understanding_is_drawn_as_in_the_paper() -> None:
 
 def test_what_is_unsolved_is_shared_out_by_level() -> None:
     """Table 7 of the paper: of all wrong answers to versions, those of each level."""
-    table = next(table for table in variable_tables(RESULTS) if table.breakdown == 'subject')
+    table = next(table for table in variable_tables(Board(RESULTS)) if table.breakdown == 'subject')
     # Of five versions of algebra one is right, of five of geometry none.
     assert cells(table, 'algebra', 'reciting')[-1] == pytest.approx(100 * 4 / 9)
     assert cells(table, 'geometry', 'reciting')[-1] == pytest.approx(100 * 5 / 9)
     unknown = make_version_result({'a': [1, 0, 1], 'g': [1, 0, 0]})
     unknown['groups']['algebra']['problems'] = None
-    table = next(t for t in variable_tables({'m': {'RV': unknown}}) if t.breakdown == 'subject')
+    table = next(
+        t for t in variable_tables(Board({'m': {'RV': unknown}})) if t.breakdown == 'subject'
+    )
     assert math.isnan(cells(table, 'algebra')[-1])
 
 
 def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:
     """Greedy and sampled figures apart, every model in the legend, written as PNG."""
     pytest.importorskip('matplotlib')
-    figure = draw_drop(variable_results(RESULTS))
+    figure = draw_drop(Board(RESULTS).in_versions)
     titles = [axis.get_title() for axis in figure.axes if axis.get_visible()]
     assert titles == ['RV-MATH, greedy', 'RV-LEETCODE, greedy', 'RV-MATH, n = 8']
     assert {text.get_text() for text in figure.legends[0].get_texts()} == {'reciting', 'steady'}
@@ -289,7 +290,7 @@ def test_each_benchmark_has_a_panel(tmp_path: Path) -> None:
         if line.get_label() == 'steady'
     }
     assert len(colours) == 1
-    names = [path.name for path in write_figures(tmp_path / 'x', RESULTS)]
+    names = [path.name for path in write_charts(tmp_path / 'x', Board(RESULTS))]
     assert 'accuracy_and_drop.png' in names
     assert (tmp_path / 'x' / 'accuracy_and_drop.png').read_bytes().startswith(b'\x89PNG')
 

@@ -22,10 +22,10 @@ from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.figures import SHARES
-from opencompass_gpassk.results.join_results import figures_of
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.results.schema import FIELDS, check_result
+from opencompass_gpassk.results.stored_result import figures_of
 from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict, read_trials
 from tools.describe_results import PAGE, described
 

@@ -28,6 +28,7 @@ from opencompass_gpassk.judging.verdict_sources import (
 )
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.metrics.intervals import normal_quantile
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.audit import (
     PlanRow,
     audit_tables,
@@ -41,9 +42,9 @@ from opencompass_gpassk.report.tables.audit import (
 from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.join_results import has_verdicts
 from opencompass_gpassk.results.judge_error import judge_error, most_sensitive, planned_ranges
 from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
+from opencompass_gpassk.results.stored_result import has_verdicts
 from opencompass_gpassk.trials import Verdict
 
 DESCRIPTION = """\
@@ -224,7 +225,7 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
                 part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
             note(f'{found.path}: estimates under true verdicts added')
             estimated.setdefault(found.model, {})[found.dataset] = stored
-    for table in true_verdict_tables(estimated):
+    for table in true_verdict_tables(Board(estimated)):
         print(to_text(table))
 
 

@@ -26,6 +26,7 @@ from opencompass_gpassk.judging.pipeline import judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.judging.verdict_store import VerdictStore
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, store
@@ -133,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
             f'{args.samples}: all its data sets have one response per problem; G-Pass@k needs '
             'several: set n and k in the data set'
         )
-    for table in report_tables(results):
+    for table in report_tables(Board(results)):
         print(to_text(table))
     return 0
 

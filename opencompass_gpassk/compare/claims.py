@@ -9,14 +9,14 @@ from operator import itemgetter
 from opencompass_gpassk.compare.differences import Difference
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, Figure, Side
-from opencompass_gpassk.results.join_results import Benchmark, Entry
+from opencompass_gpassk.results.stored_result import Entry
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
 
 
 def leaderboard_claim(
-    benchmark: Benchmark, entries: Sequence[Entry], ranks: Sequence[Sequence[int] | None], k: int
+    entries: Sequence[Entry], ranks: Sequence[Sequence[int] | None], k: int | None
 ) -> str:
     """Return a sentence on the most stable model, or on how often a single model solves problems.
 
@@ -24,19 +24,20 @@ def leaderboard_claim(
     named, the one with the highest figure first.
 
     Args:
-        benchmark: The benchmark.
-        entries: Some of its entries.
+        entries: Entries of one benchmark.
         ranks: For each, the best and the worst rank in G-Pass@k at τ = 1 that the data allow; all
             hold at once. None for an entry that can't be compared with the others.
-        k: Samples drawn.
+        k: Samples drawn, None if there is no k.
 
     Returns:
         The sentence; '' if k was not measured, a single model's figures leave out problems, or
         fewer than two of several models can be compared.
     """
+    if k is None:
+        return ''
     strictest = G_PASS(k=k, tau=1.0)
     known = [
-        (benchmark.label(entry), some, every, of_entry)
+        (entry.label, some, every, of_entry)
         for entry, of_entry in zip(entries, ranks, strict=True)
         if (some := entry.figure(PASS(k=k))) is not None
         and (every := entry.figure(strictest)) is not None

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.results.join_results import Result, shares_of
 from opencompass_gpassk.results.protocol import NOBODY, Protocol
 from opencompass_gpassk.results.read import ModelResult
+from opencompass_gpassk.results.stored_result import Result, shares_of
 from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from opencompass_gpassk.results.join_results import is_greedy, sample_count
 from opencompass_gpassk.results.read import ModelResult
+from opencompass_gpassk.results.stored_result import is_greedy, sample_count
 
 Pair = tuple[ModelResult, ModelResult]
 Name = tuple[object, ...]

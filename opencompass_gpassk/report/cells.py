@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
 from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.results.join_results import Estimate
+from opencompass_gpassk.results.stored_result import Estimate
 
 Cell = str | int | float | None
 
@@ -54,6 +54,11 @@ def checked_style(style: str | None) -> str | None:
             f"intervals is {style!r}; use 'brackets', '±' (half the width), or None for none"
         )
     return style
+
+
+def number(value: float | None) -> float:
+    """Return a figure, NaN if it wasn't measured."""
+    return math.nan if value is None else value
 
 
 def shown_cell(cell: Cell, decimals: int) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_text, wrapped
-from opencompass_gpassk.results.join_results import Results
+from opencompass_gpassk.results.stored_result import Results
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 MOST_WARNINGS = 3

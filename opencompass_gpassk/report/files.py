@@ -17,14 +17,14 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import escape_markdown, one_line, spreadsheet_text
 from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import BRACKETS
-from opencompass_gpassk.report.figures.contents import report_figures
-from opencompass_gpassk.report.figures.style import INSTALL, save_figure
-from opencompass_gpassk.report.tables.best import Trials
+from opencompass_gpassk.report.charts.contents import report_charts
+from opencompass_gpassk.report.charts.style import INSTALL, save_chart
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
-from opencompass_gpassk.results.join_results import (
+from opencompass_gpassk.results.stored_result import (
     Estimate,
     Result,
     Results,
@@ -245,50 +245,47 @@ def latest_folder(summary: Path) -> Iterator[Path]:
 
 def write_report(
     folder: Path,
-    results: Results,
+    board: Board,
     states: Sequence[TaskState] = (),
-    trials: Trials | None = None,
     intervals: str | None = BRACKETS,
 ) -> list[Table]:
     """Write ``gpassk.md``, ``.tex``, ``.csv`` and ``.json`` to a folder, and return the tables.
 
     Args:
         folder: The folder; it is made if it is missing.
-        results: Model → data set → result, as stored in the result JSON.
+        board: What the report is made from.
         states: State of each model's work on each data set.
-        trials: Trials of the results, for marks on the best figures; None for no marks.
         intervals: Style of the intervals, see
             :func:`~opencompass_gpassk.report.tables.table.to_markdown`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    tables = report_tables(results, trials)
+    tables = report_tables(board)
     texts = {
-        '.md': _markdown(tables, results, states, intervals),
+        '.md': _markdown(tables, board.results, states, intervals),
         '.tex': latex_report(tables, intervals),
-        '.csv': to_csv(results),
-        '.json': to_json(results, [state.as_dict() for state in states]),
+        '.csv': to_csv(board.results),
+        '.json': to_json(board.results, [state.as_dict() for state in states]),
     }
     for suffix, text in texts.items():
         (folder / f'gpassk{suffix}').write_text(text, encoding='utf-8')
     return tables
 
 
-def write_figures(folder: Path, results: Results, trials: Trials | None = None) -> list[Path]:
-    """Draw each figure to ``<name>.png`` and ``.svg`` in a folder, and return the paths.
+def write_charts(folder: Path, board: Board) -> list[Path]:
+    """Draw each chart to ``<name>.png`` and ``.svg`` in a folder, and return the paths.
 
-    The file of a benchmark's curves over τ has its name; other figures add a word to it.
+    The file of a benchmark's curves over τ has its name; other charts add a word to it. Without
+    trials there are no charts against n, and no intervals of slopes.
 
     Args:
-        folder: The folder; it is made if there is a figure.
-        results: Model → data set → result, as stored in the result JSON.
-        trials: Trials of the results. Without them there are no figures against n, and no
-            intervals of slopes.
+        folder: The folder; it is made if there is a chart.
+        board: What the report is made from.
 
     Raises:
         MissingMatplotlibError: If matplotlib is missing; it names the command to install it.
     """
     paths: list[Path] = []
-    for title, draw in report_figures(results, trials):
+    for title, draw in report_charts(board):
         try:
             figure = draw()
         except ImportError as error:
@@ -299,7 +296,7 @@ def write_figures(folder: Path, results: Results, trials: Trials | None = None) 
         if path in paths:
             path = folder / f'{name}_{len(paths) // len(KINDS)}.png'
         for kind in KINDS:
-            save_figure(figure, path.with_suffix(kind))
+            save_chart(figure, path.with_suffix(kind))
             paths.append(path.with_suffix(kind))
     return paths
 

@@ -7,14 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
+from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.figures import MG_PASS, PASS, parse_figure
-from opencompass_gpassk.results.join_results import (
-    Benchmark,
-    Result,
-    Results,
-)
 from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.results.schema import mixed_schemas
+from opencompass_gpassk.results.stored_result import Result, Results
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
@@ -103,8 +100,8 @@ def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
 
 def _warnings(benchmark: Benchmark) -> list[str]:
     """Return each warning once, with the models that it concerns, unless it concerns all."""
-    sampled = {benchmark.label(e): e.result for e in benchmark.entries if e.result}
-    greedy = {benchmark.label(e): e.greedy for e in benchmark.entries if e.greedy}
+    sampled = {e.label: e.result for e in benchmark.entries if e.result}
+    greedy = {e.label: e.greedy for e in benchmark.entries if e.greedy}
     return [
         *_told(sampled),
         *(f'greedy: {warning}' for warning in _told(greedy)),

@@ -16,8 +16,8 @@ from opencompass.utils import get_infer_output_path
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, config_hash, judge_name
 from opencompass_gpassk.results.groups import parts_of
-from opencompass_gpassk.results.join_results import Result
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS
+from opencompass_gpassk.results.stored_result import Result
 from opencompass_gpassk.runs.config import evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 

@@ -19,12 +19,13 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 
 from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
 from opencompass_gpassk.report.end_of_job import end_of_job
 from opencompass_gpassk.report.files import (
     MissingMatplotlibError,
     latest_folder,
-    write_figures,
+    write_charts,
     write_report,
 )
 from opencompass_gpassk.report.page.data import page_data
@@ -36,14 +37,14 @@ from opencompass_gpassk.report.stale_results import (
     evaluates,
     told,
 )
-from opencompass_gpassk.results.join_results import (
+from opencompass_gpassk.results.read import ModelResult, read_result
+from opencompass_gpassk.results.stored_result import (
     Result,
     estimate,
     figures_of,
     headline_figures,
     is_ours,
 )
-from opencompass_gpassk.results.read import ModelResult, read_result
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.task_states import TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
@@ -117,9 +118,10 @@ class GPassKSummarizer(DefaultSummarizer):
         finally:
             self.logger.setLevel(level)
         with latest_folder(path.parent) as folder:
-            tables = write_report(folder, self.results, states, self.trials, self.intervals)
+            board = Board(self.results, self.trials)
+            tables = write_report(folder, board, states, self.intervals)
             page = path.parent / 'latest' / self._write_page(folder)
-            self._write_figures(folder / 'figures')
+            self._write_charts(folder / 'figures', board)
             run = Path(self.work_dir)
             text = end_of_job(
                 tables,
@@ -191,9 +193,9 @@ class GPassKSummarizer(DefaultSummarizer):
             self.logger.warning(f'no report page: {type(error).__name__}: {error}')
             return 'gpassk.md'
 
-    def _write_figures(self, folder: Path) -> None:
+    def _write_charts(self, folder: Path, board: Board) -> None:
         try:
-            write_figures(folder, self.results, self.trials)
+            write_charts(folder, board)
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
         except Exception as error:  # a bad result must not cost the tables

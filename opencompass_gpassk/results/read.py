@@ -17,15 +17,15 @@ from typing import Any
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.stored_files import read_json, read_object
 from opencompass_gpassk.results.contradictions import contradiction
-from opencompass_gpassk.results.join_results import (
+from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.schema import check_result, in_schema_3
+from opencompass_gpassk.results.stored_result import (
     Result,
     is_greedy,
     is_ours,
     stored_protocol,
 )
-from opencompass_gpassk.results.judged_trials import VALIDITY
-from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.schema import check_result, in_schema_3
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 from opencompass_gpassk.trials import TrialTable, read_meta, read_trials

@@ -37,8 +37,8 @@ from opencompass_gpassk.commands.rescore.known_classes import (
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
-from opencompass_gpassk.results.join_results import headline_figures, read_figure
 from opencompass_gpassk.results.read import read_result
+from opencompass_gpassk.results.stored_result import headline_figures, read_figure
 from opencompass_gpassk.runs.config import find_run, planned, read_run_config
 from opencompass_gpassk.runs.predictions import read_predictions
 

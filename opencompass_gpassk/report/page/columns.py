@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
 from opencompass_gpassk.results.figures import (
     ACCURACY,
@@ -17,8 +18,7 @@ from opencompass_gpassk.results.figures import (
     Side,
 )
 from opencompass_gpassk.results.groups import in_group
-from opencompass_gpassk.results.join_results import (
-    Benchmark,
+from opencompass_gpassk.results.stored_result import (
     Entry,
     Estimate,
     Result,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.report.board import Benchmark, Board
 from opencompass_gpassk.report.notes import benchmark_notes, incomparable
 from opencompass_gpassk.report.page.columns import (
     column_notes,
@@ -26,16 +27,13 @@ from opencompass_gpassk.report.page.columns import (
 from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
 from opencompass_gpassk.results.figures import G_PASS, SHARES
-from opencompass_gpassk.results.join_results import (
-    Benchmark,
+from opencompass_gpassk.results.read import ModelResult, Sources, find_results
+from opencompass_gpassk.results.stored_result import (
     Entry,
-    has_verdicts,
     is_greedy,
-    join_benchmarks,
     shares_of,
     signature_line,
 )
-from opencompass_gpassk.results.read import ModelResult, Sources, find_results
 from opencompass_gpassk.runs.task_states import State
 
 
@@ -267,13 +265,11 @@ def _benchmarks(results: Sequence[ModelResult], labels: Sequence[str]) -> list[B
     for label, found in zip(labels, results, strict=True):
         of_label = joined.setdefault(label, {})
         of_label[_unused(found.dataset, of_label)] = found.result
-    reasoning: dict[str, list[Entry]] = {}
-    for label, found in zip(labels, results, strict=True):
-        if not has_verdicts(found.result):
-            entry = Entry(label, found.dataset, found.result)
-            reasoning.setdefault(str(found.result['benchmark']), []).append(entry)
-    alone = [Benchmark(f'{name}, reasoning', entries) for name, entries in reasoning.items()]
-    return [*join_benchmarks(joined), *alone]
+    board = Board(joined)
+    return [
+        *board.benchmarks,
+        *(replace(one, name=f'{one.name}, reasoning') for one in board.unjudged),
+    ]
 
 
 def _benchmark(
@@ -289,7 +285,7 @@ def _benchmark(
     problems = collect_problems(sources, faults, contradictions)
     packed, longest = packed_texts(problems, len(entries), most_text)
     shown = [
-        _entry(benchmark, entry, source, results, contradictions)
+        _entry(entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
     contradictory = {id(one.result) for one in results if contradictions.get(one.path)}
@@ -318,9 +314,7 @@ def _claims(benchmark: Benchmark, pairs: Mapping[str, Any]) -> dict[str, str]:
     ranks = dict(zip(pairs['metrics'], pairs['ranks'], strict=True))
     nobody = [None] * len(benchmark.entries)
     found = {
-        str(k): leaderboard_claim(
-            benchmark, benchmark.entries, ranks.get(G_PASS(k=k, tau=1.0).key, nobody), k
-        )
+        str(k): leaderboard_claim(benchmark.entries, ranks.get(G_PASS(k=k, tau=1.0).key, nobody), k)
         for k in benchmark.ks
     }
     return {k: claim for k, claim in found.items() if claim}
@@ -343,7 +337,6 @@ def _beside(entry: Entry, found: Mapping[int, ModelResult]) -> ModelResult | Non
 
 
 def _entry(
-    benchmark: Benchmark,
     entry: Entry,
     source: tuple[ModelResult, ModelResult | None],
     results: Sequence[ModelResult],
@@ -356,7 +349,7 @@ def _entry(
         of_greedy = marks_of(beside, peers, contradictions.get(beside.path, ''))
         marks += [(f'greedy: {a}', b) for a, b in of_greedy if (a, b) not in marks]
     return {
-        'label': one_line(benchmark.label(entry)),
+        'label': one_line(entry.label),
         'model': _name(main.model),
         'dataset': _name(main.dataset),
         'time': _name(main.time),

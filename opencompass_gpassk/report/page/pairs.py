@@ -31,13 +31,14 @@ from opencompass_gpassk.metrics.paired import (
     rank_intervals,
     settled_test,
 )
+from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.cells import WILSON
 from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY
 from opencompass_gpassk.report.page.problems import PageProblem
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, result_figures
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.join_results import Benchmark, Result
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.stored_result import Result
 
 COLUMNS = 400  # pairs compared at once, to save memory
 DIGITS = 4
@@ -88,7 +89,7 @@ def compare_entries(
             of = ranked if figure.family.ranked else ()
             ranks.append(_ranks(values, counts, estimator, clusters, of))
     rows = [[int(a), int(b), [of[i] for of in tested]] for i, (a, b) in enumerate(pairs)]
-    labels = [benchmark.label(entry) for entry in benchmark.entries]
+    labels = [entry.label for entry in benchmark.entries]
     claims = {
         str(k): [
             _claim((labels[a], labels[b]), strictest, row)

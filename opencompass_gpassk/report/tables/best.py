@@ -9,19 +9,14 @@ from dataclasses import dataclass, field, replace
 from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.compare.differences import Standing, distinguishable
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
+from opencompass_gpassk.report.board import Place, Trials
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure, Side
-from opencompass_gpassk.results.join_results import (
+from opencompass_gpassk.results.stored_result import (
     Entry,
-    Result,
-    read_figure,
-    sample_count,
     stored_protocol,
 )
 from opencompass_gpassk.trials import TrialTable
-
-Place = tuple[str, str]  # model, data set
-Trials = Mapping[Place, TrialTable]  # the trials of the result
 
 GREEDY, AVERAGE = ACCURACY(n=1), ACCURACY()
 ROUNDING = 1e-6  # percent
@@ -44,25 +39,7 @@ class Best:
 
     def of(self, entry: Entry, figure: Figure, group: str = '') -> Mark | None:
         """Return the mark of an entry's figure, None if it has none."""
-        return self.marks.get((group, figure), {}).get((entry.model, entry.dataset))
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A row's sampled result or its greedy one, and the data set that it is of."""
-
-    entry: Entry
-    result: Result
-    dataset: str
-
-    @property
-    def trials(self) -> Place:
-        """Model and data set of the result's trials."""
-        return self.entry.model, self.dataset
-
-    def named(self, figure: Figure) -> Figure:
-        """Return a figure as the result has it; accuracy then has its n."""
-        return figure.of_n(sample_count(self.result)) if figure.family is ACCURACY else figure
+        return self.marks.get((group, figure), {}).get(entry.place)
 
 
 def best_entries(
@@ -88,16 +65,16 @@ def best_entries(
     sound = any(one.side is Side.SOUND for one in figures)
     for greedy in (False, True):
         asked = [one for one in figures if (one.on(Side.PLAIN) == GREEDY) is greedy]
-        rows = [
-            _Row(one, result, one.greedy_dataset if greedy else one.dataset)
+        rows = {
+            one.place: alone
             for one in entries
-            if (result := one.greedy if greedy else one.result)
-            and (result.get('reasoning') or not sound)
-        ]
+            if (alone := _greedy(one) if greedy else one).result and (alone.reasoning or not sound)
+        }
         if not asked:
             continue
         rows = _comparable(rows, found)
-        shared = _shared(rows, None if greedy else k, trials, found, sound=sound)
+        called = 'greedy answers' if greedy else 'samples'
+        shared = _shared(rows, None if greedy else k, trials, found, called, sound=sound)
         if shared is not None:
             for label in ('', *groups):
                 _mark(found, shared, label, asked, rows)
@@ -105,25 +82,35 @@ def best_entries(
     return found
 
 
-def _comparable(rows: Sequence[_Row], found: Best) -> list[_Row]:
+def _greedy(entry: Entry) -> Entry:
+    """Return an entry's greedy result as one of its own."""
+    return Entry(entry.model, entry.greedy_dataset, entry.greedy or {})
+
+
+def _comparable(rows: Mapping[Place, Entry], found: Best) -> dict[Place, Entry]:
     """Return the rows that can be compared with one another; add a note on each other one."""
-    apart = set_apart([row.result for row in rows])
+    apart = dict(zip(rows, set_apart([one.result for one in rows.values()]), strict=True))
     found.notes += [
-        f'{row.entry.model} is not compared: {"; ".join(why.values())}'
-        for row, why in zip(rows, apart, strict=True)
+        f'{rows[place].model} is not compared: {"; ".join(why.values())}'
+        for place, why in apart.items()
         if why
     ]
-    return [row for row, why in zip(rows, apart, strict=True) if not why]
+    return {place: one for place, one in rows.items() if not apart[place]}
 
 
 def _shared(
-    rows: Sequence[_Row], k: int | None, trials: Trials, found: Best, *, sound: bool
+    rows: Mapping[Place, Entry],
+    k: int | None,
+    trials: Trials,
+    found: Best,
+    called: str,
+    *,
+    sound: bool,
 ) -> Aligned | None:
     """Return the rows' figures on all problems; add a note if they can't be compared."""
     if len(rows) < 2:
         return None
-    called = 'samples' if rows[0].result is rows[0].entry.result else 'greedy answers'
-    lacking = [row.entry.model for row in rows if row.trials not in trials]
+    lacking = [one.model for one in rows.values() if one.place not in trials]
     if lacking:
         found.notes.append(
             f'the best {called} are not marked: the trials of '
@@ -131,8 +118,8 @@ def _shared(
         )
         return None
     try:
-        tables = _completed([trials[row.trials] for row in rows])
-        protocols = [stored_protocol(row.result) for row in rows]
+        tables = _completed([trials[one.place] for one in rows.values()])
+        protocols = [stored_protocol(one.result) for one in rows.values()]
         shared = aligned(
             {str(i): table for i, table in enumerate(tables)},
             {
@@ -170,14 +157,14 @@ def _completed(tables: Sequence[TrialTable]) -> list[TrialTable]:
 
 
 def _mark(
-    found: Best, shared: Aligned, label: str, figures: Sequence[Figure], rows: Sequence[_Row]
+    found: Best, shared: Aligned, label: str, figures: Sequence[Figure], rows: Mapping[Place, Entry]
 ) -> None:
     """Add the marks of one group, or of the headline, to ``found``."""
     if label not in shared.parts:
         return
     wanted = {}
     for figure in figures:
-        named = {row.named(figure) for row in rows}
+        named = {_named(one, figure) for one in rows.values()}
         wanted[figure] = named.pop() if len(named) == 1 else figure.of_n(None)
     standings = distinguishable(shared, label, figures=set(wanted.values()))
     for figure, meant in wanted.items():
@@ -185,21 +172,25 @@ def _mark(
         if standing is None or not _is_shown(found, figure, standing, label, rows):
             continue
         found.marks[label, figure] = {
-            (row.entry.model, row.entry.dataset): Mark.BEST if best else Mark.NEAR
-            for row, best, among in zip(rows, standing.best, standing.among_best, strict=True)
+            place: Mark.BEST if best else Mark.NEAR
+            for place, best, among in zip(rows, standing.best, standing.among_best, strict=True)
             if among
         }
         if not label and figure == G_PASS(k=figure.k, tau=1.0):
-            places = [(row.entry.model, row.entry.dataset) for row in rows]
-            found.ranks = dict(zip(places, standing.ranks.tolist(), strict=True))
+            found.ranks = dict(zip(rows, standing.ranks.tolist(), strict=True))
+
+
+def _named(one: Entry, figure: Figure) -> Figure:
+    """Return a figure as the result has it; accuracy then has its n."""
+    return figure.of_n(one.n) if figure.family is ACCURACY else figure
 
 
 def _is_shown(
-    found: Best, figure: Figure, standing: Standing, label: str, rows: Sequence[_Row]
+    found: Best, figure: Figure, standing: Standing, label: str, rows: Mapping[Place, Entry]
 ) -> bool:
     """Tell whether the shown values were computed from these trials; if not, add a note."""
-    for value, row in zip(standing.figures, rows, strict=True):
-        shown = read_figure(row.result, figure, label)
+    for value, one in zip(standing.figures, rows.values(), strict=True):
+        shown = one.figure(figure, label)
         if shown is None:
             return False
         if math.isnan(shown) != math.isnan(value) or abs(shown - value) > ROUNDING:

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
 
+from opencompass_gpassk.report.board import Board, breakdowns
 from opencompass_gpassk.report.notes import benchmark_notes
-from opencompass_gpassk.report.tables.table import Cell, Table, group_order, kind_of
-from opencompass_gpassk.results.figures import FALSE_POSITIVES, REASONING, SCORED, Figure
-from opencompass_gpassk.results.join_results import (
-    Benchmark,
-    Entry,
-    Result,
-    Results,
-    has_verdicts,
-    is_ours,
-    read_figure,
-    way_of_decoding,
-)
+from opencompass_gpassk.report.tables.table import Cell, Table
+from opencompass_gpassk.results.figures import FALSE_POSITIVES, REASONING, SCORED
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
+from opencompass_gpassk.results.stored_result import Entry, has_verdicts
 
 SHOWN_REFUSALS = 3
 OF_STEPS = {'min': 'the least', 'max': 'the greatest'}
 
 
-def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
+def reasoning_notes(found: Sequence[Entry]) -> list[str]:
     """Return the notes of the table of reasoning.
 
     Args:
@@ -42,7 +31,7 @@ def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
         f'validity: chance that a step is right; of a solution: {least} of its steps; '
         f'redundancy: chance that a step is right but useless; of a solution: {greatest}'
     )
-    if judged := [one for one in found if one.judged]:
+    if judged := [one for one in found if has_verdicts(one.result)]:
         notes.append(
             'FPR, false-positive rate: share of the right answers whose validity is below '
             f'{threshold_name(judged)}'
@@ -56,7 +45,7 @@ def reasoning_notes(found: Sequence[ReasoningResult]) -> list[str]:
     return notes
 
 
-def mixture_notes(found: Iterable[ReasoningResult]) -> list[str]:
+def mixture_notes(found: Iterable[Entry]) -> list[str]:
     """Return a warning if results were scored by different scorers or under different settings."""
     scored = dict.fromkeys(str(one.result['signature'].get('reasoning')) for one in found)
     if len(scored) < 2:
@@ -67,39 +56,39 @@ def mixture_notes(found: Iterable[ReasoningResult]) -> list[str]:
     ]
 
 
-def threshold_name(found: Iterable[ReasoningResult]) -> str:
+def threshold_name(found: Iterable[Entry]) -> str:
     """Return the threshold of validity; if there are several, each with its results."""
     of: dict[str, list[str]] = {}
     for one in found:
-        of.setdefault(str(one.threshold), []).append(one.name)
+        of.setdefault(str(threshold_of(one)), []).append(_name(one))
     if len(of) == 1:
         return next(iter(of))
     return ' or '.join(f'{threshold} ({"; ".join(names)})' for threshold, names in of.items())
 
 
-def unknown_notes(found: Iterable[ReasoningResult]) -> Iterable[str]:
+def unknown_notes(found: Iterable[Entry]) -> Iterable[str]:
     """Yield a note on right responses without scores, which may be sound or not."""
     for one in found:
         sound = one.reasoning.get('sound') or {}
         if unknown := sound.get('unknown'):
             yield (
-                f'{one.name}: {unknown} of {sound.get("right")} right responses have no scores, so '
-                'it is unknown whether they are sound: sound figures and drops are expected '
+                f'{_name(one)}: {unknown} of {sound.get("right")} right responses have no scores, '
+                'so it is unknown whether they are sound: sound figures and drops are expected '
                 'values over these'
             )
 
 
-def _distinct(found: Iterable[ReasoningResult], name: str) -> list[str]:
+def _distinct(found: Iterable[Entry], name: str) -> list[str]:
     return list(dict.fromkeys(str(one.reasoning.get(name)) for one in found))
 
 
-def _silent_on_redundancy(one: ReasoningResult) -> bool:
+def _silent_on_redundancy(one: Entry) -> bool:
     validity, redundancy = (one.figure(REASONING[quantity, '']()) for quantity in QUANTITIES)
     known = validity is not None and not math.isnan(validity)
     return known and (redundancy is None or math.isnan(redundancy))
 
 
-def _refusals(found: Iterable[ReasoningResult]) -> Iterable[str]:
+def _refusals(found: Iterable[Entry]) -> Iterable[str]:
     for one in found:
         refusals: Mapping[str, int] = one.reasoning.get('refusals') or {}
         often = sorted(refusals.items(), key=lambda item: -item[1])
@@ -107,19 +96,14 @@ def _refusals(found: Iterable[ReasoningResult]) -> Iterable[str]:
         if rest := sum(count for _, count in often[SHOWN_REFUSALS:]):
             told.append(f'other reasons ({rest})')
         if told:
-            yield f'{one.name}: {sum(refusals.values())} without scores: {"; ".join(told)}'
+            yield f'{_name(one)}: {sum(refusals.values())} without scores: {"; ".join(told)}'
 
 
-def _notes_of_unjudged(found: Sequence[ReasoningResult]) -> Iterable[str]:
+def _notes_of_unjudged(board: Board) -> Iterable[str]:
     """Yield the notes of results without verdicts, which have no table of their benchmark."""
-    by_benchmark: dict[str, list[Entry]] = {}
-    for one in found:
-        if not one.judged:
-            entry = Entry(f'{one.model}, {one.responses}', one.dataset, one.result)
-            by_benchmark.setdefault(one.benchmark, []).append(entry)
-    for name, entries in by_benchmark.items():
-        for note in benchmark_notes(Benchmark(name, entries)):
-            yield f'{name}: {note}'
+    for benchmark in board.unjudged:
+        for note in benchmark_notes(benchmark):
+            yield f'{benchmark.name}: {note}'
 
 
 QUANTITIES = (VALIDITY, REDUNDANCY)
@@ -136,113 +120,43 @@ COLUMNS = {
 QUARTILES = ('q1', 'med', 'q3')
 
 
-@dataclass(frozen=True)
-class ReasoningResult:
-    """A result with scores of reasoning.
-
-    Attributes:
-        model: The model's name; with the data set's name if the model's alone is ambiguous.
-        responses: ``greedy``, or the number of samples, such as ``n = 16``.
-        dataset: The data set's abbr.
-        result: The result, as stored in the result JSON.
-    """
-
-    model: str
-    responses: str
-    dataset: str
-    result: Result
-
-    @property
-    def benchmark(self) -> str:
-        """The benchmark's name."""
-        return str(self.result['benchmark'])
-
-    @property
-    def panel(self) -> tuple[str, str]:
-        """Benchmark and decoding; results are compared if these are the same."""
-        return self.benchmark, self.responses
-
-    @property
-    def reasoning(self) -> Mapping[str, Any]:
-        """The field ``reasoning`` of the result."""
-        reasoning: Mapping[str, Any] = self.result['reasoning']
-        return reasoning
-
-    @property
-    def judged(self) -> bool:
-        """Whether the responses have verdicts."""
-        return has_verdicts(self.result)
-
-    @property
-    def threshold(self) -> float:
-        """The least validity of sound reasoning; NaN if there is none."""
-        value = self.reasoning.get('threshold')
-        return math.nan if value is None else float(value)
-
-    @property
-    def name(self) -> str:
-        """The result's name in notes."""
-        return f'{self.model}, {self.responses}, {self.benchmark}'
-
-    def figure(self, figure: Figure, group: str = '') -> float | None:
-        """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
-        return read_figure(self.result, figure, group)
-
-    def length(self, unit: str, which: str = 'all') -> float | None:
-        """Return the mean number of ``steps`` or ``tokens`` of a solution; None if unknown."""
-        value = ((self.reasoning.get('lengths') or {}).get(unit) or {}).get(which)
-        return None if value is None else float(value)
+def threshold_of(one: Entry) -> float:
+    """Return the least validity of sound reasoning; NaN if there is none."""
+    value = one.reasoning.get('threshold')
+    return math.nan if value is None else float(value)
 
 
-def reasoning_results(results: Results) -> list[ReasoningResult]:
-    """Return the results with scores of reasoning, sorted by benchmark and decoding.
-
-    Args:
-        results: Model → data set → result, as stored in the result JSON.
-    """
-    found = [
-        ReasoningResult(model, way_of_decoding(result), dataset, result)
-        for model, by_dataset in results.items()
-        for dataset, result in by_dataset.items()
-        if is_ours(result) and result.get('reasoning')
-    ]
-    places = Counter((one.model, one.panel) for one in found)
-    named = [
-        replace(one, model=f'{one.model} ({one.dataset})')
-        if places[one.model, one.panel] > 1
-        else one
-        for one in found
-    ]
-    benchmarks = list(dict.fromkeys(one.benchmark for one in named))
-    panels = list(dict.fromkeys(one.panel for one in named))
-    return sorted(named, key=lambda one: (benchmarks.index(one.benchmark), panels.index(one.panel)))
+def length_of(one: Entry, unit: str, which: str = 'all') -> float | None:
+    """Return the mean number of ``steps`` or ``tokens`` of a solution; None if unknown."""
+    value = ((one.reasoning.get('lengths') or {}).get(unit) or {}).get(which)
+    return None if value is None else float(value)
 
 
-def reasoning_tables(results: Results) -> list[Table]:
-    """Return the tables of reasoning, of single solutions, and of groups.
+def _name(one: Entry) -> str:
+    benchmark, decoding = one.panel
+    return f'{one.label}, {decoding}, {benchmark}'
 
-    Args:
-        results: Model → data set → result, as stored in the result JSON. There are no tables if
-            no reasoning was scored.
-    """
-    found = reasoning_results(results)
+
+def reasoning_tables(board: Board) -> list[Table]:
+    """Return the tables of reasoning, of single solutions, and of groups; none without scores."""
+    found = board.scored
     if not found:
         return []
     rows: list[list[Cell]] = [
         [
-            *(one.benchmark, one.model, one.responses),
+            *(one.benchmark, one.label, one.panel[1]),
             *map(one.figure, COLUMNS.values()),
-            *(one.length('steps'), one.length('tokens')),
+            *(length_of(one, 'steps'), length_of(one, 'tokens')),
         ]
         for one in found
     ]
     columns = ['benchmark', 'model', 'responses', *COLUMNS, 'steps', 'tokens']
-    warnings = [*mixture_notes(found), *_refusals(found), *_notes_of_unjudged(found)]
+    warnings = [*mixture_notes(found), *_refusals(found), *_notes_of_unjudged(board)]
     table = Table('Reasoning', columns, rows, reasoning_notes(found), warnings=warnings, main=True)
     return [table, _solutions(found), *_breakdowns(found)]
 
 
-def box_of(one: ReasoningResult, quantity: str, which: str) -> Mapping[str, float] | None:
+def box_of(one: Entry, quantity: str, which: str) -> Mapping[str, float] | None:
     """Return the statistics of a box plot, as ``Axes.bxp`` takes them, in [0, 1].
 
     Args:
@@ -258,17 +172,17 @@ def box_of(one: ReasoningResult, quantity: str, which: str) -> Mapping[str, floa
     return box or None
 
 
-def _solutions(found: Sequence[ReasoningResult]) -> Table:
+def _solutions(found: Sequence[Entry]) -> Table:
     """Return the table of quartiles and lengths, a row each for all, right and wrong responses."""
     rows: list[list[Cell]] = []
     for one in found:
         for which in PARTS:
             boxes = [box_of(one, quantity, which) for quantity in QUANTITIES]
-            lengths = [one.length('steps', which), one.length('tokens', which)]
+            lengths = [length_of(one, 'steps', which), length_of(one, 'tokens', which)]
             if any(boxes) or any(length is not None for length in lengths):
                 quartiles = [100 * box[q] if box else None for box in boxes for q in QUARTILES]
                 count = max(int(box['n']) if box else 0 for box in boxes)
-                rows.append([*one.panel, one.model, which, count, *quartiles, *lengths])
+                rows.append([*one.panel, one.label, which, count, *quartiles, *lengths])
     columns = ['benchmark', 'responses', 'model', 'answers', 'solutions']
     columns += [
         f'{quantity}\n{of}'
@@ -285,20 +199,18 @@ def _solutions(found: Sequence[ReasoningResult]) -> Table:
     )
 
 
-def _breakdowns(found: Sequence[ReasoningResult]) -> Iterable[Table]:
+def _breakdowns(found: Sequence[Entry]) -> Iterable[Table]:
     """Yield a table for each benchmark and kind of groups."""
-    kinds: dict[tuple[str, str], dict[str, None]] = {}
-    for one in found:
-        for label, fields in (one.result.get('groups') or {}).items():
-            kinds.setdefault((one.benchmark, kind_of(fields)), {}).setdefault(label)
-    for (benchmark, kind), labels in kinds.items():
-        rows: list[list[Cell]] = [
-            [label, one.model, one.responses, *(one.figure(k, label) for k in COLUMNS.values())]
-            for label in sorted(labels, key=group_order)
-            for one in found
-            if one.benchmark == benchmark and label in (one.result.get('groups') or {})
-        ]
-        columns = ['group', 'model', 'responses', *COLUMNS]
-        yield Table(
-            f'{benchmark}: reasoning by {kind}', columns, rows, breakdown=f'{kind} (reasoning)'
-        )
+    for benchmark in dict.fromkeys(one.benchmark for one in found):
+        of_it = [one for one in found if one.benchmark == benchmark]
+        for kind, shown in breakdowns(of_it).items():
+            rows: list[list[Cell]] = [
+                [
+                    *(label, one.label, one.panel[1]),
+                    *(one.figure(figure, label) for figure in COLUMNS.values()),
+                ]
+                for label, one in shown
+            ]
+            columns = ['group', 'model', 'responses', *COLUMNS]
+            title = f'{benchmark}: reasoning by {kind}'
+            yield Table(title, columns, rows, breakdown=f'{kind} (reasoning)')

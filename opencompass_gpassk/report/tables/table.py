@@ -44,9 +44,7 @@ def _without_middle(name: str, most: int) -> str:
     return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
 
 
-CROSSED = 'split and language'
-DIFFICULTY = 'difficulty'
-DIFFICULTIES = ('easy', 'medium', 'hard')
+DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
 STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
 WIDTH = 100  # characters; in wider tables headings take two lines
 MOST_WIDTH, LEAST_NAME = 120, 12  # characters; in still wider tables names are cut to fit
@@ -60,7 +58,7 @@ class Table:
         title: The table's title.
         columns: The headings.
         rows: One cell per column. Figures are floats in percent; NaN is undefined, None not
-            measured. An :class:`~opencompass_gpassk.results.join_results.Estimate` also has an
+            measured. An :class:`~opencompass_gpassk.results.stored_result.Estimate` also has an
             interval.
         notes: Notes for reading the figures.
         warnings: Reasons to trust the figures less, the most important first.
@@ -183,18 +181,6 @@ def shown_notes(
         *table.notes,
         *table.remarks,
     ]
-
-
-def group_order(label: str) -> tuple[int, str]:
-    """Return a sort key for groups: levels of difficulty from easy to hard, others by name."""
-    return DIFFICULTIES.index(label) if label in DIFFICULTIES else -1, label
-
-
-def kind_of(fields: Mapping[str, object]) -> str:
-    """Return the name of the breakdown that a group with these fields belongs to."""
-    names = [name for name in fields if name != 'problems']
-    # Splits and languages cross: one table shows them together and apart.
-    return CROSSED if set(names) <= {'split', 'language'} else ' and '.join(names)
 
 
 def alignment(column: Sequence[Cell]) -> str:

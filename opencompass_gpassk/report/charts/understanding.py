@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.style import add_legend, labelled, number, shown_label
+from opencompass_gpassk.report.cells import number
+from opencompass_gpassk.report.charts.style import (
+    add_legend,
+    labelled,
+    shown_label,
+)
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.report.tables.variables import VariableResult
 from opencompass_gpassk.results.figures import UNDERSTANDING, UNDERSTANDING_SCORE
+from opencompass_gpassk.results.stored_result import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +60,7 @@ def plot_understanding(axis: Axes, scores: Mapping[str, Sequence[float]]) -> Axe
     return axis
 
 
-def draw_understanding(results: Sequence[VariableResult]) -> Figure:
+def draw_understanding(results: Sequence[Entry]) -> Figure:
     """Return a figure with a panel for each benchmark and way of decoding.
 
     Raises:
@@ -65,9 +70,9 @@ def draw_understanding(results: Sequence[VariableResult]) -> Figure:
 
     panels: dict[str, dict[str, list[float]]] = {}
     for one in results:
-        panel = panels.setdefault(one.panel, {})
+        panel = panels.setdefault(', '.join(one.panel), {})
         figures = (*UNDERSTANDING, UNDERSTANDING_SCORE)
-        panel[one.model] = [number(one.figure(family())) for family in figures]
+        panel[one.label] = [number(one.figure(family())) for family in figures]
     heights = [0.8 + 0.35 * len(scores) for scores in panels.values()]
     figure = Figure(figsize=(8, 1.2 + sum(heights)), layout='constrained')
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights).reshape(-1)

@@ -15,25 +15,25 @@ from numpy.typing import NDArray
 from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.report.figures.bars import plot_bars
-from opencompass_gpassk.report.figures.style import (
+from opencompass_gpassk.report.board import Benchmark, Trials
+from opencompass_gpassk.report.cells import number
+from opencompass_gpassk.report.charts.bars import plot_bars
+from opencompass_gpassk.report.charts.style import (
     COLOURS,
     MARKERS,
     add_legend,
     has_intervals,
     intervals_name,
     labelled,
-    number,
     shown_label,
 )
-from opencompass_gpassk.report.tables.best import Trials
-from opencompass_gpassk.report.tables.variables import slope
+from opencompass_gpassk.report.tables.contamination import slope
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figure_values import problem_clusters
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
 from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.stored_result import Entry, Estimate
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ def entry_slopes(entry: Entry, trials: Trials) -> dict[int, float]:
         figures = [number(entry.figure(G_PASS(k=k, tau=tau))) for tau in entry.taus]
         # A slope without one of its points would not be comparable.
         found[k] = slope(entry.taus, figures) if not np.isnan(figures).any() else math.nan
-    table = trials.get((entry.model, entry.dataset))
+    table = trials.get(entry.place)
     return found if table is None else _with_intervals(entry, found, table)
 
 
@@ -228,7 +228,7 @@ def draw_slopes(benchmark: Benchmark, trials: Trials) -> Figure:
     figure = Figure(figsize=(8, 1.6 + (0.15 + 0.24 * len(series)) * len(entries)))
     figure.set_layout_engine('constrained')
     axis = figure.subplots()
-    plot_bars(axis, [benchmark.label(entry) for entry in entries], series, limits=None)
+    plot_bars(axis, [entry.label for entry in entries], series, limits=None)
     shown = [[value for value in values if value is not None] for values in series.values()]
     axis.set(
         xlabel='change of G-Pass@k$_τ$ from τ = 0 to 1 (points, least squares)',

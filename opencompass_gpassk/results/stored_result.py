@@ -1,9 +1,9 @@
-"""The results of a run, joined by benchmark: sampled figures beside greedy ones, model by model."""
+"""What a stored result says: its figures with their intervals, its n, decoding and protocol."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,14 +69,15 @@ Results = Mapping[str, Mapping[str, Result]]
 
 @dataclass(frozen=True)
 class Entry:
-    """The results of one model on one data set, sampled and greedy.
+    """A row of a table: one result, or a model's sampled result with its greedy one beside it.
 
     Attributes:
         model: The model's name.
         dataset: The abbr of the sampled data set, or of the greedy one if there is no other.
-        result: The result of the sampled data set; empty if there is none.
-        greedy: The result of the greedy data set of the same benchmark, None if there is none.
+        result: The result of ``dataset``; empty if that is only the greedy one beside.
+        greedy: The greedy result that is shown beside the samples, None if there is none.
         greedy_dataset: The abbr of the greedy data set, '' if there is none.
+        apart: The data set, if the model's name alone is ambiguous where the row stands.
     """
 
     model: str
@@ -84,6 +85,27 @@ class Entry:
     result: Result
     greedy: Result | None = None
     greedy_dataset: str = ''
+    apart: str = ''
+
+    @property
+    def label(self) -> str:
+        """The model's name, with the data set if the name alone is ambiguous."""
+        return f'{self.model} ({self.apart})' if self.apart else self.model
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Model and data set: where the trials of the result stand."""
+        return self.model, self.dataset
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark's name."""
+        return str((self.result or self.greedy or {})['benchmark'])
+
+    @property
+    def panel(self) -> tuple[str, str]:
+        """Benchmark and way of decoding of ``result``; those with the same are shown together."""
+        return self.benchmark, way_of_decoding(self.result)
 
     @property
     def n(self) -> int:
@@ -110,6 +132,11 @@ class Entry:
         """The sampled and the greedy result, as far as they exist."""
         return [result for result in (self.result, self.greedy) if result]
 
+    @property
+    def reasoning(self) -> Mapping[str, Any]:
+        """The field ``reasoning`` of ``result``; {} if it has no scores of reasoning."""
+        return self.result.get('reasoning') or {}
+
     def figure(self, figure: Figure, group: str = '') -> float | None:
         """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
@@ -132,36 +159,6 @@ class Entry:
         return None if self.greedy is None else read_figure(self.greedy, ACCURACY(), group)
 
 
-@dataclass(frozen=True)
-class Benchmark:
-    """The results of all models on one benchmark, in the order of the models."""
-
-    name: str
-    entries: list[Entry]
-
-    @property
-    def ks(self) -> list[int]:
-        """The k of all entries, ascending."""
-        return sorted({k for entry in self.entries for k in entry.ks})
-
-    @property
-    def taus(self) -> list[float]:
-        """The thresholds of all entries, ascending."""
-        return sorted({tau for entry in self.entries for tau in entry.taus})
-
-    @property
-    def problems(self) -> list[int]:
-        """The distinct numbers of problems; more than one if results are of different data."""
-        counts = [result.get('counts') or {} for entry in self.entries for result in entry.results]
-        known = (count.get('problems') for count in counts)
-        return sorted({int(number) for number in known if number is not None})
-
-    def label(self, entry: Entry) -> str:
-        """Return the model's name, with the data set if the name alone is ambiguous."""
-        twice = sum(other.model == entry.model for other in self.entries) > 1
-        return f'{entry.model} ({entry.dataset})' if twice else entry.model
-
-
 def is_ours(result: object) -> bool:
     """Tell whether a result was made by this package's evaluators."""
     return (
@@ -180,55 +177,10 @@ def has_verdicts(result: object) -> bool:
     return is_ours(result) and result['signature'].get('judge') != NOBODY  # type: ignore[index]
 
 
-def join_benchmarks(results: Results) -> list[Benchmark]:
-    """Join results by their benchmark; those that aren't ours or have no verdicts are left out.
-
-    Args:
-        results: Model → data set → result, as stored in the result JSON.
-    """
-    names = dict.fromkeys(
-        result['benchmark']
-        for by_dataset in results.values()
-        for result in by_dataset.values()
-        if has_verdicts(result)
-    )
-    return [
-        Benchmark(name, [e for model in results for e in _entries(model, name, results[model])])
-        for name in names
-    ]
-
-
-def _entries(model: str, benchmark: str, by_dataset: Mapping[str, Result]) -> Iterable[Entry]:
-    ours = {
-        dataset: result
-        for dataset, result in by_dataset.items()
-        if has_verdicts(result) and result['benchmark'] == benchmark
-    }
-    greedy = {dataset: result for dataset, result in ours.items() if is_greedy(result)}
-    sampled = {dataset: result for dataset, result in ours.items() if not is_greedy(result)}
-    alone = len(greedy) == len(sampled) == 1
-    beside: set[str] = set()
-    for dataset, result in sampled.items():
-        # Put the greedy run on the same data, or the only greedy run, beside the samples; of
-        # several, the one with the same prompts.
-        same = [name for name, other in greedy.items() if alone or same_data(other, result)]
-        prompt = result['signature'].get('prompt')
-        same.sort(key=lambda name: greedy[name]['signature'].get('prompt') != prompt)
-        beside.update(same[:1])
-        yield (
-            Entry(model, dataset, result, greedy[same[0]], same[0])
-            if same
-            else Entry(model, dataset, result)
-        )
-    for dataset, result in greedy.items():
-        if dataset not in beside:
-            yield Entry(model, dataset, {}, result, dataset)
-
-
 def read_figure(result: Result, figure: Figure, group: str = '') -> float | None:
     """Return a figure of a result; NaN if it is undefined, None if the result doesn't contain it.
 
-    It is an :class:`~opencompass_gpassk.results.join_results.Estimate` if it has an interval.
+    It is an :class:`Estimate` if it has an interval.
     """
     key = in_group(group, figure.key)
     return estimate(result, key) if result and key in result['figures'] else None

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.style import (
+from opencompass_gpassk.report.board import Benchmark
+from opencompass_gpassk.report.cells import number
+from opencompass_gpassk.report.charts.style import (
     COLOURS,
     LINES,
     MARKERS,
@@ -16,12 +18,10 @@ from opencompass_gpassk.report.figures.style import (
     has_intervals,
     intervals_name,
     labelled,
-    number,
     plot_band,
     shown_label,
 )
 from opencompass_gpassk.results.figures import G_PASS
-from opencompass_gpassk.results.join_results import Benchmark
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,9 +82,7 @@ def draw_benchmark(benchmark: Benchmark) -> Figure:
     shown: list[Sequence[float]] = []
     for axis, k in zip(panels, benchmark.ks, strict=True):
         series = {
-            benchmark.label(entry): [
-                number(entry.figure(G_PASS(k=k, tau=tau))) for tau in benchmark.taus
-            ]
+            entry.label: [number(entry.figure(G_PASS(k=k, tau=tau))) for tau in benchmark.taus]
             for entry in sampled
         }
         shown += series.values()

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.style import add_legend, shown_label
-from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, ReasoningResult, box_of
+from opencompass_gpassk.report.charts.style import add_legend, shown_label
+from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, box_of, threshold_of
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.stored_result import Entry, has_verdicts
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -37,7 +38,7 @@ LONGEST_NAME = 28  # characters beside the boxes of a model
 LONGEST_TITLE = 60
 
 
-def boxed_results(found: Sequence[ReasoningResult]) -> list[ReasoningResult]:
+def boxed_results(found: Sequence[Entry]) -> list[Entry]:
     """Return the results with at least one box to draw."""
     return [one for one in found if any(_boxes(one, quantity) for quantity in QUANTITIES)]
 
@@ -87,7 +88,7 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
     return axis
 
 
-def draw_boxes(found: Sequence[ReasoningResult]) -> Figure:
+def draw_boxes(found: Sequence[Entry]) -> Figure:
     """Return a figure with validity and redundancy for each benchmark and decoding.
 
     Args:
@@ -98,7 +99,7 @@ def draw_boxes(found: Sequence[ReasoningResult]) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    panels: dict[tuple[str, str], list[ReasoningResult]] = {}
+    panels: dict[tuple[str, str], list[Entry]] = {}
     for one in found:
         panels.setdefault(one.panel, []).append(one)
     heights = [1.0 + 0.65 * len(results) for results in panels.values()]
@@ -109,7 +110,7 @@ def draw_boxes(found: Sequence[ReasoningResult]) -> Figure:
     for row, ((name, responses), results) in zip(axes, panels.items(), strict=True):
         seen = False
         for axis, quantity in zip(row, QUANTITIES, strict=True):
-            boxes = {one.model: _boxes(one, quantity) for one in results}
+            boxes = {one.label: _boxes(one, quantity) for one in results}
             plot_boxes(axis, boxes, quantity, _threshold(results, quantity))
             axis.set_visible(any(boxes.values()))
             if not seen:  # only the left panel shows what both have in common
@@ -121,7 +122,7 @@ def draw_boxes(found: Sequence[ReasoningResult]) -> Figure:
     return figure
 
 
-def _boxes(one: ReasoningResult, quantity: str) -> dict[str, Mapping[str, float]]:
+def _boxes(one: Entry, quantity: str) -> dict[str, Mapping[str, float]]:
     """Return the boxes of a result that can be drawn."""
     boxes = {part: box_of(one, quantity, part) for part in PARTS}
     return {
@@ -144,11 +145,11 @@ def _places(index: int, of_model: Mapping[str, object]) -> dict[str, float]:
     }
 
 
-def _threshold(results: Sequence[ReasoningResult], quantity: str) -> float:
+def _threshold(results: Sequence[Entry], quantity: str) -> float:
     """Return the common threshold of results with verdicts, NaN if there is none."""
     if quantity != VALIDITY:
         return math.nan
-    found = {one.threshold for one in results if one.judged}
+    found = {threshold_of(one) for one in results if has_verdicts(one.result)}
     return found.pop() if len(found) == 1 else math.nan
 
 
@@ -158,7 +159,7 @@ def _horizontal(axis: Axes) -> dict[str, Any]:
     return {'orientation': 'horizontal'} if known else {'vert': False}
 
 
-def _explanations(found: Sequence[ReasoningResult]) -> dict[str, Artist]:
+def _explanations(found: Sequence[Entry]) -> dict[str, Artist]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

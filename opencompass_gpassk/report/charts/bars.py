@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.style import (
+from opencompass_gpassk.report.board import Benchmark
+from opencompass_gpassk.report.charts.style import (
     add_legend,
     has_intervals,
     intervals_name,
@@ -16,7 +17,7 @@ from opencompass_gpassk.report.figures.style import (
 )
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.figures import G_PASS, PASS
-from opencompass_gpassk.results.join_results import Benchmark, Entry, Estimate
+from opencompass_gpassk.results.stored_result import Entry, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,7 +100,7 @@ def draw_bars(benchmark: Benchmark) -> Figure:
     figure = Figure(figsize=(8, 1.6 + (0.15 + 0.24 * len(series)) * len(entries)))
     figure.set_layout_engine('constrained')
     axis = figure.subplots()
-    plot_bars(axis, [benchmark.label(entry) for entry in entries], series)
+    plot_bars(axis, [entry.label for entry in entries], series)
     axis.set(xlabel='problems (%)', title=shown_label(shortened(benchmark.name, 70)))
     shown = [[v for v in values if v is not None] for values in series.values()]
     told = f'lines: {intervals_name(shown)}' if has_intervals(shown) else ''

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.report.figures.style import (
+from opencompass_gpassk.report.cells import number
+from opencompass_gpassk.report.charts.style import (
     COLOURS,
     MARKERS,
     add_legend,
-    number,
     shown_label,
 )
-from opencompass_gpassk.report.tables.reasoning import ReasoningResult
-from opencompass_gpassk.report.tables.variables import VariableResult
 from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES
+from opencompass_gpassk.results.stored_result import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -129,7 +128,7 @@ def _half_band(x: Values, residuals: Values, at: Values) -> Values:
     return np.asarray(stdtrit(degrees, 0.975) * error * np.sqrt(leverage))
 
 
-def draw_drop(results: Sequence[VariableResult]) -> Figure:
+def draw_drop(results: Sequence[Entry]) -> Figure:
     """Return a figure with a panel for each benchmark and way of decoding.
 
     Raises:
@@ -137,17 +136,20 @@ def draw_drop(results: Sequence[VariableResult]) -> Figure:
     """
     panels: dict[str, dict[str, tuple[float, float]]] = {}
     # Every panel has a place for every model, so that each keeps its colour.
-    unknown = {one.model: (math.nan, math.nan) for one in results}
+    unknown = {one.label: (math.nan, math.nan) for one in results}
     for one in results:
         drop, accuracy = one.figure(DROP()), one.figure(ACCURACY())
-        panels.setdefault(one.panel, dict(unknown))[one.model] = number(accuracy), number(drop)
+        panels.setdefault(', '.join(one.panel), dict(unknown))[one.label] = (
+            number(accuracy),
+            number(drop),
+        )
     return draw_panels(panels, plot_drop, 'drop SP − RV (points)')
 
 
 MARGIN = 0.08  # share of the range, left free at each end
 
 
-def rated_results(found: Sequence[ReasoningResult]) -> list[ReasoningResult]:
+def rated_results(found: Sequence[Entry]) -> list[Entry]:
     """Return the results with a point to draw: accuracy and false-positive rate."""
     return [one for one in found if not any(map(math.isnan, _point(one)))]
 
@@ -174,7 +176,7 @@ def plot_false_positives(axis: Axes, points: Points, title: str) -> Axes:
     return axis
 
 
-def draw_false_positives(found: Sequence[ReasoningResult]) -> Figure:
+def draw_false_positives(found: Sequence[Entry]) -> Figure:
     """Return a figure with a panel for each benchmark and way of decoding.
 
     Args:
@@ -185,13 +187,13 @@ def draw_false_positives(found: Sequence[ReasoningResult]) -> Figure:
     """
     panels: dict[str, dict[str, tuple[float, float]]] = {}
     # Every panel has a place for every model, so that each keeps its colour.
-    unknown = {one.model: (math.nan, math.nan) for one in found}
+    unknown = {one.label: (math.nan, math.nan) for one in found}
     for one in found:
-        panels.setdefault(', '.join(one.panel), dict(unknown))[one.model] = _point(one)
+        panels.setdefault(', '.join(one.panel), dict(unknown))[one.label] = _point(one)
     return draw_panels(panels, plot_false_positives, 'false-positive rate (%)')
 
 
-def _point(one: ReasoningResult) -> tuple[float, float]:
+def _point(one: Entry) -> tuple[float, float]:
     accuracy = one.figure(ACCURACY())
     rate = one.figure(FALSE_POSITIVES())
     return math.nan if accuracy is None else accuracy, math.nan if rate is None else rate

@@ -19,7 +19,8 @@ from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.sample_size import ADVISED
-from opencompass_gpassk.report.figures.style import (
+from opencompass_gpassk.report.board import Benchmark, Trials
+from opencompass_gpassk.report.charts.style import (
     COLOURS,
     LINES,
     MARKERS,
@@ -29,9 +30,7 @@ from opencompass_gpassk.report.figures.style import (
     plot_band,
     shown_label,
 )
-from opencompass_gpassk.report.tables.best import Trials
 from opencompass_gpassk.results.groups import headline_problems
-from opencompass_gpassk.results.join_results import Benchmark
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:
@@ -104,11 +103,11 @@ def growing(benchmark: Benchmark, trials: Trials) -> dict[str, TrialTable]:
     """Return label → trials of the entries with more samples than their least k."""
     found = {}
     for entry in benchmark.entries:
-        table = trials.get((entry.model, entry.dataset))
+        table = trials.get(entry.place)
         if entry.ks and table is not None:
             n = table.counts()[0][headline_problems(table.problems)]
             if n.max(initial=0) > entry.ks[0]:
-                found[benchmark.label(entry)] = table
+                found[entry.label] = table
     return found
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.results.join_results import Estimate
+from opencompass_gpassk.results.stored_result import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -61,7 +61,7 @@ def labelled(axis: Axes) -> dict[str, Artist]:
     return dict(zip(labels, handles, strict=True))
 
 
-def save_figure(figure: Figure, path: Path) -> None:
+def save_chart(figure: Figure, path: Path) -> None:
     """Write a figure as PNG or SVG, by the path's suffix; the same figure gives the same bytes.
 
     Texts in an SVG stay texts, shown in a font of its reader.
@@ -102,11 +102,6 @@ def intervals_name(figures: Iterable[Iterable[float]]) -> str:
 def has_intervals(figures: Iterable[Iterable[float]]) -> bool:
     """Tell whether any of these figures has an interval."""
     return any(isinstance(value, Estimate) for one in figures for value in one)
-
-
-def number(value: float | None) -> float:
-    """Return a figure, NaN if it wasn't measured."""
-    return math.nan if value is None else value
 
 
 def shown_label(name: str) -> str:

@@ -1,0 +1,73 @@
+"""The table of contamination: signs that a model has seen a benchmark. None of them is a proof.
+
+arXiv 2412.13147 (4.4.5) relates contamination to a steeper fall of G-Pass@k_τ over τ; arXiv
+2501.11790 to a drop in accuracy from original problems to versions with other numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.tables.table import Cell, Table
+from opencompass_gpassk.results.figures import DROP, G_PASS
+from opencompass_gpassk.results.stored_result import Entry, read_figure, same_data
+
+NOTES = (
+    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the '
+    'measured τ); it is negative',
+    'greedy − G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
+    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points; '
+    '0 is expected where a model has seen neither',
+    'a model that memorised answers tends to a steep slope and wide gaps; an unstable one does too',
+)
+
+
+def contamination_table(board: Board) -> Table | None:
+    """Return the signs of contamination, a row for each model and benchmark; None without any."""
+    rows: list[list[Cell]] = []
+    for benchmark in board.benchmarks:
+        for entry in benchmark.entries:
+            signs = _signs(entry)
+            if any(sign is not None for sign in signs):
+                rows.append([benchmark.name, entry.label, *signs])
+    if not rows:
+        return None
+    columns = ['benchmark', 'model', 'k', 'slope', 'greedy − G-Pass', 'SP − RV']
+    return Table('Signs of contamination', columns, rows, NOTES)
+
+
+def slope(taus: Sequence[float], values: Sequence[float]) -> float:
+    """Return the slope of the line through T points by least squares.
+
+    Args:
+        taus: T thresholds.
+        values: T figures; undefined ones are left out.
+
+    Returns:
+        Change of the figure as τ grows by 1; NaN with fewer than two points.
+    """
+    x, y = np.asarray(taus, dtype=float), np.asarray(values, dtype=float)
+    x, y = x[~np.isnan(y)], y[~np.isnan(y)]
+    return float(np.polyfit(x, y, deg=1)[0]) if len(np.unique(x)) > 1 else math.nan
+
+
+def _comparable(entry: Entry) -> bool:
+    return entry.greedy is not None and same_data(entry.greedy, entry.result)
+
+
+def _signs(entry: Entry) -> list[Cell]:
+    """Return k, slope, gap and drop; None if not measured."""
+    k = max(entry.ks, default=None)
+    steepness = gap = None
+    if k is not None:
+        figures = [entry.figure(G_PASS(k=k, tau=tau)) for tau in entry.taus]
+        steepness = slope(entry.taus, [math.nan if v is None else v for v in figures])
+        strictest, greedy = entry.figure(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
+        if strictest is not None and greedy is not None and _comparable(entry):
+            gap = greedy - strictest
+    drops = (read_figure(result, DROP()) for result in entry.results)
+    return [k, steepness, gap, next((one for one in drops if one is not None), None)]
