@@ -40,7 +40,7 @@ from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.step_judge import read_steps
 from opencompass_gpassk.reasoneval.steps import split_steps
-from opencompass_gpassk.report.page.problems import segments
+from opencompass_gpassk.report.page.formulas import segments
 from opencompass_gpassk.trials import Verdict
 
 READERS: dict[str, Callable[[str], Any]] = {

@@ -181,8 +181,11 @@ def test_watching_begins_before_the_run_and_ends_with_it(
     watcher = threading.Thread(target=watch, args=(tmp_path, lambda: not ended.is_set()))
     watcher.start()
     run = tmp_path / '20260101_000000'
-    (run / 'configs').mkdir(parents=True)
-    (run / 'configs' / 'c.py').write_text(CONFIG)
+    begun = tmp_path / 'begun' / 'run'  # appears as a whole, so that the first line shows it all
+    (begun / 'configs').mkdir(parents=True)
+    (begun / 'configs' / 'c.py').write_text(CONFIG)
+    put(begun, 'm/d', {**AT_WORK, 'done': 0})
+    begun.rename(run)
     for done in range(5):
         put(run, 'm/d', {**AT_WORK, 'done': done})
         while f'm/d: inference {done if terminal else 0} of 8' not in screen.getvalue():

@@ -23,14 +23,9 @@ from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_jso
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import visible_text
 from opencompass_gpassk.report.page.data import PageData, page_data
+from opencompass_gpassk.report.page.formulas import ELEMENTS, segments
 from opencompass_gpassk.report.page.html import json_in_html, render_page
-from opencompass_gpassk.report.page.problems import (
-    ELEMENTS,
-    LONGEST,
-    Response,
-    fitting_length,
-    segments,
-)
+from opencompass_gpassk.report.page.problems import LONGEST, Response, fitting_length
 
 MODELS = {'small': -1.0, 'large': 2.0}
 
@@ -775,6 +770,7 @@ def test_few_differences_are_counted(tmp_path: Path) -> None:
     assert pair[2][place][0] == 0 and pair[2][place][-1] == [0, 20]
 
 
+@pytest.mark.slow
 def test_missing_verdicts_of_a_hostile_file_have_a_bound(tmp_path: Path) -> None:
     """A number of responses that nobody has costs no more than its claim."""
     run = make_sweep(tmp_path / '1', {'a': 0, 'b': 1}, Sweep(problems=4))

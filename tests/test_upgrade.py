@@ -193,6 +193,7 @@ def test_the_real_command_judges_by_the_data_sets_own_evaluator(tmp_path: Path) 
     assert all(one.verdict is not Verdict.UNJUDGED for one in table.trials)
 
 
+@pytest.mark.slow
 def test_the_table_of_configs_tells_the_kinds_apart() -> None:
     """Numbers, options, lists, an LLM judge, a score without verdicts, no responses at all."""
     with patch.dict(os.environ):  # the tool sets some when it is imported
