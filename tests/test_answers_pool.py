@@ -58,6 +58,7 @@ def test_easy_pairs_need_no_worker(processes: Processes) -> None:
     assert not processes
 
 
+@pytest.mark.slow
 def test_hostile_answers_cost_themselves_alone() -> None:
     """Towers of powers, nests, floods of digits and strange characters end in a verdict each."""
     hostile = {
@@ -117,6 +118,7 @@ def test_large_numbers_are_compared(gold: str, answer: str, relation: str) -> No
     assert check_pairs([(gold, answer)])[gold, answer].relation.value == relation
 
 
+@pytest.mark.slow
 def test_slow_answers_have_a_budget(processes: Processes) -> None:
     """Of a problem, and of all; what needs no worker is compared, and others are as before."""
     slow = [(gold, f'{SLOW[1]}+{i}') for gold in ('7', '5x', '6x', '4x', '3x') for i in range(40)]
@@ -200,6 +202,7 @@ def test_worker_killed_once_costs_nothing(processes: Processes, on_task: OnTask)
     assert len(set(killed)) == len(processes) == 2
 
 
+@pytest.mark.slow
 def test_a_busy_machine_changes_no_verdict(processes: Processes, on_task: OnTask) -> None:
     """A worker that gets no CPU time for longer than its limit of CPU time goes on afterwards."""
     pauses: list[threading.Timer] = []

@@ -65,6 +65,7 @@ def test_the_table_has_our_headline_figures(run: MadeRun) -> None:
     assert rows['stable', 'naive_average'][0] == '25.00'
 
 
+@pytest.mark.slow
 def test_all_that_it_lists_are_figures(run: MadeRun) -> None:
     """At most thirty of a data set, `accuracy` first, the same for both models."""
     rows = summarized(run, "summarizer = dict(type='opencompass.summarizers.DefaultSummarizer')")

@@ -140,6 +140,7 @@ class Slow(Proxied):
         return str(self.saved())
 
 
+@pytest.mark.slow
 def test_responses_of_a_slow_class_are_saved_as_they_arrive(
     server: Server, checkpoint: Path, tmp_path: Path
 ) -> None:

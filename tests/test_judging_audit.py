@@ -125,6 +125,7 @@ def test_more_strata_than_trials_are_merged() -> None:
         draw_sample('m', trials, 0)
 
 
+@pytest.mark.slow
 def test_names_and_seed_alone_decide_which_are_drawn() -> None:
     """Not the order of the trials, the process or its hash seed; a larger sample holds it."""
     trials = audit_trials(make_table())

@@ -19,6 +19,7 @@ KINDS = ('429', '500', '503', 'reset', 'truncate', 'empty', 'not json')
 FAULTS = {kind: 0.3 / len(KINDS) for kind in KINDS} | {'hang': 0.03}
 
 
+@pytest.mark.slow
 def test_thirty_percent_of_faults_cost_no_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -509,6 +509,7 @@ def test_bits_that_are_flipped_in_use(full: Path) -> None:
     assert [p.name for p in full.parent.glob('*damaged*.sqlite')] == ['verdicts.damaged-1.sqlite']
 
 
+@pytest.mark.slow
 def test_two_find_the_damage_at_once(full: Path) -> None:
     """The new store of the first is not set aside by the second."""
     garbage_page(full)

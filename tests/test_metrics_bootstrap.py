@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
@@ -74,6 +74,7 @@ def test_undefined_values_leave_a_problem_out_of_that_figure_alone() -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.floats(-40, 40), st.floats(0.01, 100), st.integers(0, 99), st.sampled_from(['a', 'b']))
+@example(shift=0.0, scale=11.0, seed=59, kind='a')
 def test_intervals_move_with_the_unit(shift: float, scale: float, seed: int, kind: str) -> None:
     """Values a + b·v with bounds a and a + b have the interval a + b·(low, high)."""
     values = made_values(30, 3, seed)

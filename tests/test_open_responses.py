@@ -67,6 +67,7 @@ def true_judge() -> ScriptedJudge:
     return judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('mostly_wrong', [False, True])
 def test_the_range_due_to_verdicts_holds_the_truth(mostly_wrong: bool) -> None:
     """Labels tell how many of the open responses are right."""

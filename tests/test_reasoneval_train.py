@@ -191,6 +191,7 @@ def run_process(rank: int, port: int, folder: Path) -> None:
 SHARED = TrainingSettings(3e-3, 1, batch_size=8, device_batch=2)
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_does(tmp_path: Path) -> None:
     """Work is shared between processes without a trace in the weights, and saved once."""
     model = make_model(1)

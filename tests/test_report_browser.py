@@ -308,6 +308,7 @@ def test_the_keyboard_is_enough(chromium: Any, made: Any) -> None:
         assert tab.told == []
 
 
+@pytest.mark.slow
 def test_it_prints_and_reads_without_scripts(chromium: Any, made: Any) -> None:
     """On paper there are no controls; without scripts the run facts and a word of why remain."""
     page, _ = made

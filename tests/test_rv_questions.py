@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from itertools import combinations
 
+import pytest
 import rv_texts
 from compared_answers import compare
 from every_case import every
@@ -121,6 +122,7 @@ def test_swapped_numbers_are_noticed(question):
     assert len(unnoticed) == SYMMETRIC.get(question.name, 0), unnoticed
 
 
+@pytest.mark.slow
 @each_question
 def test_groups_of_five_have_distinct_answers_for_every_seed(question):
     """Versions with one answer could be passed by heart."""
@@ -129,6 +131,7 @@ def test_groups_of_five_have_distinct_answers_for_every_seed(question):
         assert len(set(golds)) == len(golds), seed
 
 
+@pytest.mark.slow
 @each_question
 def test_questions_are_wide(question):
     """There are fifty versions; no answer is frequent, and none is much longer than another."""

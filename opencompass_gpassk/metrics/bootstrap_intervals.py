@@ -117,7 +117,8 @@ def bootstrap_means(
     estimate, deviating = sums.means, deviating_clusters(sums)
     result = np.full((2, len(estimate)), np.nan)
     several = sums.defined > 1
-    few = several & ((deviating < fewest) | (deviating == 0))
+    # Rounding must not decide between two methods where there are exactly as many.
+    few = several & ((deviating < (1 - ROUNDING) * fewest) | (deviating == 0))
     differences = (low < 0) & (high > 0)
     direct = several & (few | differences)
     if direct.any():
