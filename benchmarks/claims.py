@@ -49,14 +49,14 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
-from opencompass_gpassk.judging.verdict_sources import AuditTrial, draw_sample, judge_audit
+from opencompass_gpassk.judging.audit_sample import AuditTrial, draw_sample, judge_audit
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes
 from opencompass_gpassk.metrics.looks import look_levels
 from opencompass_gpassk.metrics.paired import rank_intervals, sign_flip_test
 from opencompass_gpassk.results.figures import parse_figure
-from opencompass_gpassk.results.judge_error import TrueVerdicts
+from opencompass_gpassk.results.true_verdicts import TrueVerdicts
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 PROBLEMS, K, LEVEL = 119, 8, 0.95

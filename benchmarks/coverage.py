@@ -43,9 +43,9 @@ from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
-from opencompass_gpassk.metrics.intervals import effective_size, wilson
 from opencompass_gpassk.metrics.paired import rank_intervals, ratio_differences, sign_flip_test
-from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.rate_distribution import Rates
+from opencompass_gpassk.metrics.share_intervals import effective_size, wilson
 from opencompass_gpassk.results.figures import parse_figure
 
 METRICS = ('accuracy', 'G-Pass@16_0.5', 'G-Pass@16_1.0', 'mG-Pass@16')

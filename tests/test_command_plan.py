@@ -195,7 +195,7 @@ def test_what_is_said_of_samples_is_true(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """And JSON has no word for NaN."""
-    for module in ('metrics.sample_size', 'results.outlook'):
+    for module in ('metrics.sample_size', 'results.plan'):
         monkeypatch.setattr(f'opencompass_gpassk.{module}.MOST_SAMPLES', 256)
     arguments = ['plan', *rates, '-k', '4', '-n', '4', '--tau', '1']
     assert main(arguments) == 0

@@ -11,8 +11,8 @@ import pytest
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.datasets import AIME, CustomProblems, LiveMathBench, RVBench
-from opencompass_gpassk.inference.requests import identify
-from opencompass_gpassk.samples.json_lines import read_samples
+from opencompass_gpassk.inference.trial_requests import identify
+from opencompass_gpassk.samples.sample_files import read_samples
 
 READER = {'input_columns': ['prompt'], 'output_column': 'answer'}
 ROWS: list[dict[str, Any]] = [

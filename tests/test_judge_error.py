@@ -21,8 +21,8 @@ from opencompass_gpassk.metrics.judge_error import (
     true_verdicts,
 )
 from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.judge_error import judge_error, planned_ranges
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.true_verdicts import judge_error, planned_ranges
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
 C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED

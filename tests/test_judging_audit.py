@@ -22,8 +22,7 @@ from scripted_judge import ScriptedJudge
 from store_writer import put_human
 
 from opencompass_gpassk.inference.client import Failure, Reply
-from opencompass_gpassk.judging.judge import JudgeIdentity
-from opencompass_gpassk.judging.verdict_sources import (
+from opencompass_gpassk.judging.audit_sample import (
     AuditTrial,
     Comparison,
     Sample,
@@ -33,6 +32,7 @@ from opencompass_gpassk.judging.verdict_sources import (
     labelled_outcomes,
     opinions,
 )
+from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.report.tables.audit import blind_rows
 from opencompass_gpassk.trials import UNRECOGNISED, Verdict
@@ -43,7 +43,7 @@ SCRIPT = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from audit_trials import audit_trials, make_table
-from opencompass_gpassk.judging.verdict_sources import draw_sample
+from opencompass_gpassk.judging.audit_sample import draw_sample
 trials = audit_trials(make_table())
 print([one.identity for one in draw_sample('m', trials[::-1], 30, 5).trials])
 """
@@ -301,7 +301,7 @@ def test_a_judge_is_asked_once_about_each_answer(
         put_human(store, triples[0], W if triples[0].answer >= '0' else C)
     judge = stub_judge(failing=True)
     monkeypatch.setattr(
-        'opencompass_gpassk.judging.verdict_sources.make_judge', lambda settings: judge
+        'opencompass_gpassk.judging.audit_sample.make_judge', lambda settings: judge
     )
     said, told = ask('judge', trials, path)
     assert f'judge: {len(triples)} calls' in told

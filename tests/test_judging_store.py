@@ -23,10 +23,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_writer import JUDGE, put_human, triple
 
-from opencompass_gpassk.judging import shared_store as store_files
+from opencompass_gpassk.formats import shared_store as store_files
+from opencompass_gpassk.formats.shared_store import StoreError, is_network
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.shared_store import StoreError, is_network
 from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 

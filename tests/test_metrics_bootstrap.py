@@ -13,8 +13,12 @@ from scipy import stats
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means, resampled_weights
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.intervals import deviating_clusters, small_count_wilson, wilson
-from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.rate_distribution import Rates
+from opencompass_gpassk.metrics.share_intervals import (
+    deviating_clusters,
+    small_count_wilson,
+    wilson,
+)
 from opencompass_gpassk.results.figures import parse_figure
 
 Values = NDArray[np.float64]

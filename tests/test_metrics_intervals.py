@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.metrics.intervals import (
+from opencompass_gpassk.metrics.share_intervals import (
     effective_size,
     mean_variance,
     normal_quantile,

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics import understanding as understanding_module
-from opencompass_gpassk.metrics import variables
+from opencompass_gpassk.metrics import version_figures as variables
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.understanding import (
     complete_by_chance,
@@ -28,7 +28,7 @@ from opencompass_gpassk.metrics.understanding import (
     original_only_ratio,
     understanding,
 )
-from opencompass_gpassk.metrics.variables import (
+from opencompass_gpassk.metrics.version_figures import (
     accuracy,
     g_pass_over_versions,
     group_accuracy,

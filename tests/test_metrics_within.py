@@ -16,7 +16,7 @@ from opencompass_gpassk.metrics.fixed_problems import (
     fixed_problems_intervals,
     within_problem_variance,
 )
-from opencompass_gpassk.metrics.rates import Rates, pair_products
+from opencompass_gpassk.metrics.rate_distribution import Rates, pair_products
 from opencompass_gpassk.results.figures import parse_figure
 
 NAMES = ('accuracy', 'pass@2', 'G-Pass@3_0.5', 'G-Pass@3_1.0', 'mG-Pass@3', 'G-Pass@2_1.0')

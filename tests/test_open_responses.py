@@ -15,9 +15,9 @@ from opencompass_gpassk.judging.judge import Judge
 from opencompass_gpassk.judging.pipeline import Pipeline, candidates_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
-from opencompass_gpassk.results.judge_error import judge_error
 from opencompass_gpassk.results.make_result import make_table
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Verdict
 

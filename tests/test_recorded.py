@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from opencompass_gpassk.runs.predictions import IncompletePredictionsError
-from opencompass_gpassk.samples.json_lines import SampledProblems
 from opencompass_gpassk.samples.opencompass_runs import Recorded, read_data_set, recorded_data_sets
+from opencompass_gpassk.samples.sample_files import SampledProblems
 
 
 def record(question: str, text: str) -> dict:

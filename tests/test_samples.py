@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from opencompass_gpassk.samples.json_lines import read_samples
+from opencompass_gpassk.samples.sample_files import read_samples
 
 ROWS = [
     {'id': 7, 'question': 'q', 'answer': '1', 'samples': ['a\u2028b', None], 'level': 'easy'},

@@ -14,7 +14,7 @@ from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
 from opencompass_gpassk.formats.stored_files import read_object, written_whole
-from opencompass_gpassk.judging.verdict_sources import (
+from opencompass_gpassk.judging.audit_sample import (
     AuditTrial,
     Comparison,
     Labelled,
@@ -27,7 +27,7 @@ from opencompass_gpassk.judging.verdict_sources import (
     opinions,
 )
 from opencompass_gpassk.judging.verdict_store import VerdictStore
-from opencompass_gpassk.metrics.intervals import normal_quantile
+from opencompass_gpassk.metrics.share_intervals import normal_quantile
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.audit import (
     PlanRow,
@@ -42,9 +42,9 @@ from opencompass_gpassk.report.tables.audit import (
 from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.judge_error import judge_error, most_sensitive, planned_ranges
 from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
 from opencompass_gpassk.results.stored_result import has_verdicts
+from opencompass_gpassk.results.true_verdicts import judge_error, most_sensitive, planned_ranges
 from opencompass_gpassk.trials import Verdict
 
 DESCRIPTION = """\

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.judging.judge import JudgeError
 
 # Command → what it is for; its module has the same name.
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _tell(args.command, f'{error.filename}: {error.strerror}' if error.filename else str(error))
         return 1
-    except (ValueError, JudgeError) as error:
+    except (ValueError, JudgeError, StoreError) as error:
         _tell(args.command, str(error))
         return 1
 

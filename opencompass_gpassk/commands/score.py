@@ -31,8 +31,8 @@ from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
-from opencompass_gpassk.samples.json_lines import SampledProblems, read_samples
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
+from opencompass_gpassk.samples.sample_files import SampledProblems, read_samples
 from opencompass_gpassk.trials import TrialTable
 
 DESCRIPTION = """\

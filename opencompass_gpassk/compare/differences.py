@@ -22,7 +22,7 @@ from opencompass_gpassk.metrics.paired import (
     ratio_differences,
     settled_test,
 )
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.figure_values import percent
 from opencompass_gpassk.results.figures import Figure, parse_figure

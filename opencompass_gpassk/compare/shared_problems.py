@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.paired import swap_residuals
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
 from opencompass_gpassk.results.figures import (
     ACCURACY,

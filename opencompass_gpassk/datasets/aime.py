@@ -15,8 +15,8 @@ from opencompass.registry import LOAD_DATASET
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import Part, Row, check_counts, text_field
+from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.datasets.settings import forty_five_file
 from opencompass_gpassk.datasets.sources import Sources, load_rows
 

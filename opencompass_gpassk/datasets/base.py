@@ -10,7 +10,7 @@ from typing import Any
 from datasets import Dataset, DatasetDict
 from opencompass.datasets.base import BaseDataset
 
-from opencompass_gpassk.datasets.columns import Question
+from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.formats.display import plain_errors

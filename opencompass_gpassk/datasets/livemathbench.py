@@ -9,7 +9,6 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import (
     Part,
     Row,
@@ -17,6 +16,7 @@ from opencompass_gpassk.datasets.data_files import (
     optional_text,
     text_field,
 )
+from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.datasets.settings import PART_SIZES
 from opencompass_gpassk.datasets.sources import Sources, load_rows
 

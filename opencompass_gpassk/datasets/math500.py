@@ -10,7 +10,6 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.answers.extract import boxed
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import (
     Part,
     Row,
@@ -18,6 +17,7 @@ from opencompass_gpassk.datasets.data_files import (
     optional_text,
     text_field,
 )
+from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.datasets.sources import Sources, load_rows
 
 __all__ = ['MATH500L5']

@@ -9,9 +9,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets.columns import Question
 from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
 from opencompass_gpassk.datasets.language import language_of
+from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.rv.generation import PosedQuestion
 from opencompass_gpassk.trials import ORIGINAL, Problem
 

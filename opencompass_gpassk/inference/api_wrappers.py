@@ -33,7 +33,7 @@ from opencompass_gpassk.inference.openai_compatible import (
     not_taken,
 )
 from opencompass_gpassk.inference.request_loop import reason_of
-from opencompass_gpassk.inference.requests import Request
+from opencompass_gpassk.inference.trial_requests import Request
 
 WORKERS = 32  # requests at once, as OpenCompass's wrappers have at most by default
 UPSTREAM = 'opencompass.'

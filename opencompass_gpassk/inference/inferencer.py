@@ -28,13 +28,13 @@ from opencompass_gpassk.inference.request_loop import (
     Drawing,
     InferenceStoppedError,
 )
-from opencompass_gpassk.inference.requests import (
+from opencompass_gpassk.inference.sampling import PAPER, Sampling
+from opencompass_gpassk.inference.trial_requests import (
     Request,
     identities_in_task,
     request_seed,
     shard_of,
 )
-from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.runs.config import stored_models
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.progress import progress_file

@@ -26,8 +26,8 @@ from opencompass_gpassk.inference.client import (
     in_thread,
 )
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
-from opencompass_gpassk.inference.requests import Request
 from opencompass_gpassk.inference.sampling import NEUTRAL
+from opencompass_gpassk.inference.trial_requests import Request
 
 ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
 CHAT = {

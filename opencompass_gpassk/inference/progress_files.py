@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.inference.requests import Request
+from opencompass_gpassk.inference.trial_requests import Request
 
 Record = dict[str, Any]
 

@@ -20,6 +20,7 @@ from typing import Any
 from opencompass_gpassk.answers.extract import ending, spoken
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.inference.client import Reply
 from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.judge import (
@@ -39,7 +40,6 @@ from opencompass_gpassk.judging.rules import (
     without_answer,
 )
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.shared_store import StoreError
 from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.runs.predictions import Response
@@ -428,7 +428,7 @@ class Verdicts:
         description: Mode, judge and ledger.
         notes: Notes for readers of the result.
         audit: What an audit of this judge found, see
-            :mod:`~opencompass_gpassk.judging.verdict_sources`.
+            :mod:`~opencompass_gpassk.judging.audit_sample`.
     """
 
     judgements: list[Judgement]

@@ -14,9 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.judge import JudgeIdentity
-from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.shared_store import (
+from opencompass_gpassk.formats.shared_store import (
     DAMAGE,
     ENCODING,
     Entry,
@@ -24,6 +22,8 @@ from opencompass_gpassk.judging.shared_store import (
     StoreError,
     _unpacked,
 )
+from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.metrics.judge_error import is_labelled
 from opencompass_gpassk.trials import Verdict
 

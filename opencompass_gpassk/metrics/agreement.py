@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.intervals import (
+from opencompass_gpassk.metrics.share_intervals import (
     effective_size,
     mean_variance,
     normal_quantile,

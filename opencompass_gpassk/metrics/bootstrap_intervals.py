@@ -7,8 +7,8 @@ G-Pass@16_1.0 by some points, since 16 redrawn trials are all right less often t
 For intervals about *these* problems see :mod:`opencompass_gpassk.metrics.fixed_problems`.
 
 If only few clusters differ from the rest, the bootstrap's interval is far too short, and of
-differences it is too short more often. There :mod:`opencompass_gpassk.metrics.intervals` computes
-the interval instead.
+differences it is too short more often. There
+:mod:`opencompass_gpassk.metrics.share_intervals` computes the interval instead.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.intervals import (
+from opencompass_gpassk.metrics.share_intervals import (
     bounded_mean_interval,
     deviating_clusters,
     normal_quantile,
 )
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 
 __all__ = [
     'FEWEST',
@@ -55,8 +55,8 @@ class Intervals:
         high: Shape (M,), upper bounds.
         method: M names of methods: ``bca``; ``percentile``; ``wilson`` where too few clusters
             deviate for a bootstrap; ``gain-loss`` for other differences, see
-            :func:`~opencompass_gpassk.metrics.intervals.bounded_mean_interval`; ``none`` where
-            there is no interval.
+            :func:`~opencompass_gpassk.metrics.share_intervals.bounded_mean_interval`; ``none``
+            where there is no interval.
     """
 
     estimate: Numbers
@@ -96,7 +96,7 @@ def bootstrap_means(
         method: ``bca`` or ``percentile``.
         level: The intervals' coverage.
         fewest: Least number of deviating clusters for a bootstrap, as counted by
-            :func:`~opencompass_gpassk.metrics.intervals.deviating_clusters`; with fewer the
+            :func:`~opencompass_gpassk.metrics.share_intervals.deviating_clusters`; with fewer the
             interval is Wilson's. 0 uses the bootstrap wherever values differ.
 
     Raises:

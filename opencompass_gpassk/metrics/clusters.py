@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 
 __all__ = ['ClusterSums', 'cluster_numbers']
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.gpassk import Counts, correct_counts, g_pass_at_k, mg_pass_at_k
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 
 __all__ = ['Estimator', 'problem_counts']
 

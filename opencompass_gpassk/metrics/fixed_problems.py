@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
-from opencompass_gpassk.metrics.intervals import FEW, normal_quantile, wilson
 from opencompass_gpassk.metrics.missing import expected_by_right
-from opencompass_gpassk.metrics.rates import Rates, pair_products
+from opencompass_gpassk.metrics.rate_distribution import Rates, pair_products
+from opencompass_gpassk.metrics.share_intervals import FEW, normal_quantile, wilson
 
 __all__ = [
     'FixedProblems',
@@ -53,7 +53,8 @@ def within_problem_variance(
         n: Shape (P,), judged samples of each problem.
         c: Shape (P,), correct ones among them.
         rates: A single Beta distribution of the problems' rates, used where n < 2k; by default
-            the likeliest one, see :meth:`~opencompass_gpassk.metrics.rates.Rates.fitted`.
+            the likeliest one, see
+            :meth:`~opencompass_gpassk.metrics.rate_distribution.Rates.fitted`.
         missing: Shape (P,), further samples, without a verdict.
 
     Returns:

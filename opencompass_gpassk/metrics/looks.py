@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opencompass_gpassk.metrics.intervals import normal_quantile
+from opencompass_gpassk.metrics.share_intervals import normal_quantile
 
 
 def look_levels(looks: Sequence[int], level: float = 0.95) -> dict[int, float]:

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.bootstrap_intervals import Intervals, bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.intervals import normal_quantile
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.share_intervals import normal_quantile
+from opencompass_gpassk.metrics.version_figures import ratio
 
 __all__ = [
     'claimed_p_value',

@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from opencompass_gpassk.metrics.bootstrap_intervals import FEWEST
 from opencompass_gpassk.metrics.clusters import cluster_numbers
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.intervals import (
+from opencompass_gpassk.metrics.rate_distribution import Rates
+from opencompass_gpassk.metrics.share_intervals import (
     mean_variance,
     small_count_wilson,
     trusted_sizes,
 )
-from opencompass_gpassk.metrics.rates import Rates
 
 __all__ = [
     'ADVISED',
@@ -91,8 +91,8 @@ class Plan:
 
         It is Wilson's interval for the number of independent draws of 0 or 1 with this variance. If
         fewer clusters than a bootstrap needs are expected to deviate from the nearer end,
-        :func:`~opencompass_gpassk.metrics.intervals.trusted_sizes` limits that number: with one or
-        two such clusters, to the number of clusters. So the width is always above 0.
+        :func:`~opencompass_gpassk.metrics.share_intervals.trusted_sizes` limits that number: with
+        one or two such clusters, to the number of clusters. So the width is always above 0.
 
         Args:
             n: Samples of each problem; None for infinitely many.

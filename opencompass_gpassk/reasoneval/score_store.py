@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.judging.shared_store import Entry, Store, StoreError
+from opencompass_gpassk.formats.shared_store import Entry, Store, StoreError
 from opencompass_gpassk.reasoneval.scorers import checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
@@ -24,7 +24,7 @@ class ScoreStore(Store):
     """Scores in a file, found by the scorer's settings and the solution's texts.
 
     Args:
-        path: The file; see :class:`~opencompass_gpassk.judging.shared_store.Store`.
+        path: The file; see :class:`~opencompass_gpassk.formats.shared_store.Store`.
         settings: What scores depend on besides the solution, as JSON values.
         read_only: Change nothing in the file's folder; the file must exist.
     """

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.figures import MG_PASS, PASS, parse_figure
-from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.results.stored_result import Result, Results
+from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature

@@ -8,13 +8,13 @@ from typing import Any
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.groups import parts_of
 from opencompass_gpassk.results.make_result import table_figures
+from opencompass_gpassk.results.question_versions import find_groups
 from opencompass_gpassk.results.stored_result import (
     Result,
     figures_of,
     has_verdicts,
     stored_protocol,
 )
-from opencompass_gpassk.results.versions import find_groups
 from opencompass_gpassk.trials import TrialTable
 
 ROUNDING = 1e-3  # percent; what is fitted is not the same to the last digit on every machine

@@ -12,7 +12,7 @@ import numpy as np
 from opencompass_gpassk.formats.settings import parse_settings
 from opencompass_gpassk.metrics.bootstrap_intervals import METHODS, bootstrap_means
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
-from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
 from opencompass_gpassk.results.figures import Side
 from opencompass_gpassk.results.groups import in_group

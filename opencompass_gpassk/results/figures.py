@@ -18,10 +18,10 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics import understanding, variables
+from opencompass_gpassk.metrics import understanding, version_figures
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.majority_vote import majority_vote
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 
@@ -298,12 +298,12 @@ LOSS = Family(
 
 def _original_accuracy(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
     of = trials.versions
-    return variables.accuracy(of.original_n[:, None], of.original_c[:, None])
+    return version_figures.accuracy(of.original_n[:, None], of.original_c[:, None])
 
 
 def _drop(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
     of = trials.versions
-    return _original_accuracy(trials, at, protocol) - variables.accuracy(of.n, of.c)
+    return _original_accuracy(trials, at, protocol) - version_figures.accuracy(of.n, of.c)
 
 
 SP_ACCURACY = Family(
@@ -329,7 +329,7 @@ GROUP_ACCURACY = Family(
     name='GA@k',
     key='GA@{m}',
     about='share of the questions with all {m} versions right',
-    values=lambda trials, at, protocol: variables.group_accuracy(*trials.versions[:2]),
+    values=lambda trials, at, protocol: version_figures.group_accuracy(*trials.versions[:2]),
     over=Over.QUESTIONS,
     bounded=True,
     on_page=True,
@@ -393,7 +393,7 @@ G_PASS_OVER_VERSIONS = Family(
     name='G-Pass over versions',
     key='G-Pass over {m} versions_{tau}',
     about='chance that at least a share τ is right, with one sample of each of the {m} versions',
-    values=lambda trials, at, protocol: variables.g_pass_over_versions(
+    values=lambda trials, at, protocol: version_figures.g_pass_over_versions(
         *trials.versions[:2], at.tau or 0.0
     ),
     over=Over.QUESTIONS,
@@ -416,7 +416,7 @@ BETWEEN_VERSIONS = Family(
     key='variance between versions',
     about='variance of accuracy between versions, due to their numbers; may be negative',
     values=lambda trials, at, protocol: (
-        variables.variance_split(*trials.judged_versions[:2]).between
+        version_figures.variance_split(*trials.judged_versions[:2]).between
     ),
     over=Over.QUESTIONS,
     least=-1.0,
@@ -428,7 +428,7 @@ BETWEEN_SAMPLES = Family(
     key='variance between samples',
     about='mean variance of the samples of one version, due to chance',
     values=lambda trials, at, protocol: (
-        variables.variance_split(*trials.judged_versions[:2]).within
+        version_figures.variance_split(*trials.judged_versions[:2]).within
     ),
     over=Over.QUESTIONS,
     lower_is_better=True,

@@ -19,10 +19,10 @@ from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
 from opencompass_gpassk.results.groups import in_group
-from opencompass_gpassk.results.judge_error import judge_error
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.versions import VersionGroups
+from opencompass_gpassk.results.question_versions import VersionGroups
+from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import (

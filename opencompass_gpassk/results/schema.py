@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.metrics.judge_error import is_labelled
 from opencompass_gpassk.results.figures import SHARES, parse_figure
-from opencompass_gpassk.results.judge_error import ERRORS
 from opencompass_gpassk.results.stored_result import Result, stored_protocol
+from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.trials import SCHEMA, check_schema
 
 MOST = 1_000_000  # samples of a result; a file with more was made to do harm

@@ -23,7 +23,7 @@ from opencompass_gpassk.runs.predictions import (
     replicas,
     shard_numbers,
 )
-from opencompass_gpassk.samples.json_lines import SampledProblems
+from opencompass_gpassk.samples.sample_files import SampledProblems
 from opencompass_gpassk.trials import Problem
 
 REMEDY = (

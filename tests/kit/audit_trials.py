@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from opencompass_gpassk.judging.verdict_sources import AuditTrial
+from opencompass_gpassk.judging.audit_sample import AuditTrial
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
 
 GROUPS = [('AMC', 'en', '1'), ('AMC', 'cn', '1'), ('WLPMC', 'en', '2'), ('WLPMC', 'cn', '')]

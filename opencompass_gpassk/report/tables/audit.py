@@ -14,7 +14,7 @@ import numpy as np
 from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.judging.verdict_sources import (
+from opencompass_gpassk.judging.audit_sample import (
     STRATA,
     Comparison,
     Disagreement,
@@ -25,7 +25,7 @@ from opencompass_gpassk.judging.verdict_sources import (
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes, says_right
 from opencompass_gpassk.report.tables.table import Cell, Table, to_markdown
-from opencompass_gpassk.results.judge_error import ERRORS
+from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.trials import Verdict
 
 Names = tuple[str, str]

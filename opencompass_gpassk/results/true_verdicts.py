@@ -21,7 +21,7 @@ from opencompass_gpassk.metrics.judge_error import (
     true_verdicts,
 )
 from opencompass_gpassk.metrics.missing import expected_by_right
-from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.results.figure_values import FigureValues, percent
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
 from opencompass_gpassk.results.groups import in_group
@@ -153,7 +153,7 @@ def judge_error(
     Args:
         values: The recorded values.
         audit: What labels say of the judge, see
-            :func:`~opencompass_gpassk.judging.verdict_sources.judge_audit`; empty without labels.
+            :func:`~opencompass_gpassk.judging.audit_sample.judge_audit`; empty without labels.
         intervals: The figures' confidence intervals.
 
     Returns:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, stdtrit
 
 from opencompass_gpassk.metrics.clusters import ClusterSums, cluster_numbers
-from opencompass_gpassk.metrics.variables import ratio
+from opencompass_gpassk.metrics.version_figures import ratio
 
 __all__ = [
     'bounded_mean_interval',

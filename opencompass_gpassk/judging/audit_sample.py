@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import connected_components
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import input_name
+from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.export import read_verdict_rows
 from opencompass_gpassk.judging.judge import Candidate, Ledger
@@ -27,10 +28,9 @@ from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import read_settings
-from opencompass_gpassk.judging.shared_store import StoreError
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
-from opencompass_gpassk.metrics.intervals import effective_size
+from opencompass_gpassk.metrics.share_intervals import effective_size
 from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
 
 STRATA = ('split', 'language', 'level')  # of the problems' groups

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
-from opencompass_gpassk.metrics.rates import Rates
+from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.sample_size import (
     ADVISED,
     MOST_SAMPLES,

@@ -36,7 +36,6 @@ from typing import IO, Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.judging.judge import JudgeError
 
 VERSION = 2
 TABLE = """CREATE TABLE entries (
@@ -78,7 +77,7 @@ Row = tuple[int | None, bytes, bytes, bytes, bytes]  # as it is in the table
 T = TypeVar('T')
 
 
-class StoreError(JudgeError):
+class StoreError(RuntimeError):
     """A store can't be used; entries stored before are kept."""
 
 
