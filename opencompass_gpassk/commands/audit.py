@@ -119,7 +119,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Draw a sample, then write it, or compare the sources and print the tables."""
-
     if args.plan:
         return _plan(args)
     check_output(_beside(args.output, '.json'))
@@ -153,7 +152,6 @@ def _names(args: argparse.Namespace) -> tuple[str, str]:
 
 
 def _draw(args: argparse.Namespace, samples: list[Sample]) -> int:
-
     rows = blind_rows(samples, args.seed)
     write_lines(map(row_line, rows), args.draw)
     drawn = sum(len(sample.trials) for sample in samples)
@@ -169,7 +167,6 @@ def _compare(
     every: list[AuditTrial],
     samples: list[Sample],
 ) -> int:
-
     drawn = [one for sample in samples for one in sample.trials]
     # A judge comes last, so that errors of the other source appear before anything is paid.
     said = {name: opinions(name, drawn, every, store, note) for name in sorted(names, key=is_asked)}
@@ -200,7 +197,6 @@ def _compare(
 
 def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> None:
     """Store what labels say of each judge, add it to the results of the run, and print that."""
-
     audits = {
         judge: judge_audit([row for row in labels if row[0].judge == judge])
         for judge in {trial.judge for trial, _, label in labels if label is not Verdict.UNJUDGED}
@@ -247,7 +243,6 @@ def _has_labels(audit: Mapping[str, Any]) -> bool:
 
 def _plan(args: argparse.Namespace) -> int:
     """Print how many labels are enough for each result."""
-
     rows: list[PlanRow] = []
     for found, values in _values(_results(args)):
         if all(trial.answer is None and not trial.end for trial in values.table.trials):
@@ -310,7 +305,6 @@ def _intervals(result: Mapping[str, Any]) -> dict[str, Sequence[float]]:
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
     """Return the path of the store."""
-
     if args.store:
         path = find_store(args.store)
         if any(map(is_asked, names)):
@@ -325,7 +319,6 @@ def _beside(path: Path | None, ending: str) -> Any:
 
 def _spare_labels(path: Path) -> None:
     """Refuse to overwrite a file that may contain a person's labels."""
-
     if not path.exists():
         return
     try:

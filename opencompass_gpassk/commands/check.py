@@ -57,7 +57,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a verdict for each row as soon as it is known."""
-
     # A file is read first as a whole: a bad row is an error before the work.
     total = sum(1 for _ in _rows(args.file)) if Path(args.file).is_file() else None
     begun: deque[dict[str, Any]] = deque()

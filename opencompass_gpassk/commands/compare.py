@@ -121,7 +121,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, print and write; return the exit code that DESCRIPTION defines."""
-
     try:
         return _run(args)
     except (ValueError, OSError) as error:
@@ -133,7 +132,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-
     settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
     for name in ('seed', 'problems'):
         if getattr(args, name) < 0:
@@ -196,7 +194,6 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> No
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
-
     first = results_at(args.a, _note)
     second = None if args.b is None else results_at(args.b, _note)
     a, b = chosen_models(first, second, (args.model_a, args.model_b))
@@ -213,7 +210,6 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
 
 
 def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]) -> Compared:
-
     a, b = pair
     tables = a.table(), b.table()
     protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
@@ -255,7 +251,6 @@ def _write(
     args: argparse.Namespace, sides: Sequence[str], told: Sequence[str], tables: Sequence[Table]
 ) -> None:
     """Write the Markdown, and print the same."""
-
     if args.markdown:
         lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *told])
         text = '\n'.join(['# Comparison\n', lines, *map(to_markdown, tables)])
@@ -268,5 +263,4 @@ def _write(
 
 
 def _note(message: str) -> None:
-
     print(short_line(message), file=sys.stderr)

@@ -79,7 +79,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a table of the looks, a conclusion for each pilot, and a table for each metric."""
-
     samples = args.n or args.looks
     grid = Grid(args.k, tuple(args.tau), samples, args.problems, args.negligible, args.level)
     assumes = args.mean is not None or args.spread is not None
@@ -106,7 +105,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_looks(args: argparse.Namespace) -> None:
     """Print the level to test at, for each planned look."""
-
     levels = look_levels(args.looks, args.level)
     if args.json:
         print(json.dumps({'looks': [{'n': n, 'level': one} for n, one in levels.items()]}))
@@ -123,7 +121,6 @@ def _print_looks(args: argparse.Namespace) -> None:
 
 def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder, and print which sampled ones are skipped."""
-
     pilots: list[Pilot] = []
     skipped: list[ValueError] = []
     for one in results_at(path, lambda told: print(told, file=sys.stderr), alone=True):
@@ -146,7 +143,6 @@ def _pilots(path: Path) -> list[Pilot]:
 
 def conclusion(outlooks: list[Outlook]) -> str:
     """Return which n is enough for all figures of a pilot, and the intervals that it gives."""
-
     grid = outlooks[0].grid
     facts = [outlook.as_dict() for outlook in outlooks]
     # Without an n that is enough: all, if there is variance to shrink, else none.
@@ -169,7 +165,6 @@ def conclusion(outlooks: list[Outlook]) -> str:
 
 def table(outlook: Outlook) -> str:
     """Return a metric's outlook as text for a terminal."""
-
     facts = outlook.as_dict()
     lines = [f'{outlook.figure.heading}, {one_line(str(facts["source"]))}']
     figure = f'Expected: {100 * facts["figure"]:.1f} %'

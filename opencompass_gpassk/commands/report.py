@@ -46,7 +46,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the page; return 1 if results are missing on it."""
-
     check_output(args.output)
     data = page_data(args.paths)
     absent = [one_line(line) for line in missing(data.document)]

@@ -76,7 +76,6 @@ def integer_or_random(text: str) -> int:
 
 def run_list(args: argparse.Namespace) -> int:
     """Print a line for each question."""
-
     found = questions(args.source)
     width = max(len(question.name) for question in found)
     for question in found:
@@ -88,7 +87,6 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print the code of a question with its statements, and versions with their answers."""
-
     question = question_named(args.name)
     print(f'{args.name}: {question.source}, {question.subject}, level {question.level}\n')
     print(inspect.getsource(question.function))
@@ -101,7 +99,6 @@ def run_show(args: argparse.Namespace) -> int:
 
 def run_generate(args: argparse.Namespace) -> int:
     """Write all rows, or none on an error."""
-
     if args.per_group < 2:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
     check_output(args.output)

@@ -111,7 +111,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
-
     check_output(args.output)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
@@ -141,7 +140,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
     """Yield the samples to score, each with the path of its result and the store's folder."""
-
     if args.samples == '-' or not Path(args.samples).is_dir():
         sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=note)
         yield sampled, args.output, args.output.parent if args.output else Path()
@@ -166,7 +164,6 @@ def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path |
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
-
     n = sampled.n
     given = tuple(args.k or (4, 8, 16))
     ks = tuple(k for k in given if k <= n) or (given if args.k else (n,))
@@ -180,7 +177,6 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
 
 def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
     """Return the file of verdicts; people's verdicts in it also count without a judge."""
-
     default = VerdictStore.default_path(folder) or folder / VerdictStore.name
     path = find_store(args.store) if args.store else default
     if settings.mode != 'rule':
@@ -195,7 +191,6 @@ def _score(
     path: Path | None,
     store: Path,
 ) -> dict[str, Any]:
-
     protocol = _protocol(sampled, args)
     rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
     with rows.open('w', encoding='utf-8', buffering=1) as file:
@@ -240,13 +235,11 @@ def _score(
 
 def _row(case: Candidate, judgement: Judgement) -> str:
     """Return a verdict by rule as a line."""
-
     row = {'question': case.question, 'gold': case.gold, 'answer': case.answer}
     return row_line(row | {'verdict': judgement.verdict.value, 'reason': judgement.reason})
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-
     trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
     store(trials, table, result)
     text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)

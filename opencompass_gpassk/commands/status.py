@@ -43,7 +43,6 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
-
     folder = find_run(args.run_folder)
     planned = planned_run(folder, read_run_config(folder))
     if args.watch:

@@ -109,7 +109,6 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Find the store and run the action; return 1 if damaged verdicts were left out."""
-
     _check(args)
     path = find_store(args.store)
     shared = VerdictStore.default_path(None)
@@ -132,7 +131,6 @@ def find_store(given: Path | None) -> Path:
     Raises:
         ValueError: If no store is named, or there is no run in a folder.
     """
-
     path = given or VerdictStore.default_path(None)
     if path is None:
         raise ValueError('name a verdict store or a run, or set GPASSK_VERDICT_STORE')
@@ -155,7 +153,6 @@ def require_beginnable(path: Path) -> None:
     Raises:
         ValueError: If there is no store and its name isn't a database's, or runs lie beside it.
     """
-
     if path.exists() and (path.stat().st_size or path.suffix in DATABASE_NAMES):
         return
     if path.suffix not in DATABASE_NAMES:
@@ -203,7 +200,6 @@ def _check_whole(args: argparse.Namespace, path: Path) -> int:
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
-
     check_output(args.output)
     if args.output and args.output.exists() and args.output.samefile(path):
         raise ValueError(f'{args.output} is the verdict store itself; name another file to write')
@@ -214,7 +210,6 @@ def _export(args: argparse.Namespace, path: Path) -> int:
 
 
 def _import(args: argparse.Namespace, path: Path) -> int:
-
     files = [read_verdict_rows(name, skip_bad=args.skip_bad, report=note) for name in args.files]
     given = [record for file in files for record in file.records]
     kept = 0
@@ -239,7 +234,6 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 
 
 def _prune(args: argparse.Namespace, path: Path) -> int:
-
     if not (args.verdict or args.human or args.judge or args.older_than is not None):
         raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
@@ -255,7 +249,6 @@ def _prune(args: argparse.Namespace, path: Path) -> int:
 
 
 def _reading(path: Path) -> VerdictStore:
-
     return VerdictStore(path, read_only=True)
 
 
@@ -289,7 +282,6 @@ SHOWN = 60  # characters shown of a text
 
 def record_line(record: Record) -> str:
     """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
-
     said = record.said
     when = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
     who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
@@ -306,7 +298,6 @@ def record_line(record: Record) -> str:
 
 def count_lines(records: Iterable[Record]) -> list[str]:
     """Return a table with a row for each judge, and for people."""
-
     judges: dict[str, JudgeIdentity | None] = {}
     counts: dict[str, Counter[str]] = {}
     for record in records:

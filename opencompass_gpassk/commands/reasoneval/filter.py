@@ -42,7 +42,6 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the rows that are good enough, and print their share."""
-
     check_output(args.output)
     found = select(
         args.file,

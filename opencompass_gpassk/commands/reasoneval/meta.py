@@ -69,7 +69,6 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print and write the figures of all evaluators."""
-
     check_output(args.output)
     limits = {
         ErrorKind.INVALID: args.validity_threshold,

@@ -52,7 +52,6 @@ def add_action(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Score a file, and store scores as they come."""
-
     settings = scorer_settings(args)
     check_output(args.output)
     store = args.store or ScoreStore.default_path(None)

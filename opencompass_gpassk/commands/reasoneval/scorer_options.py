@@ -93,7 +93,6 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
     Raises:
         ValueError: If a setting is out of its range, or has no effect on this scorer.
     """
-
     # read_settings would take `match` from the environment, which has no meaning for steps.
     judge = args.judge if args.judge in (None, *MODES) else read_settings(args.judge).as_dict()
     return ReasoningSettings(

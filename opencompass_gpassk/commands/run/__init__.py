@@ -161,7 +161,6 @@ def positive_integer(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Write the config of a job, check what it needs, and run it."""
-
     config = _config(args)
     work_dir = args.work_dir.expanduser().absolute() if args.work_dir else work_folder(config)
     path = work_dir.with_name(f'{work_dir.name}.py')
