@@ -1,23 +1,34 @@
 """Simulate how often claims about models are false, and intervals of differences too short.
 
-    python benchmarks/claims.py [--part leaderboards looks differences verdicts]
+    python benchmarks/claims.py [--part leaderboards pairs looks differences verdicts]
 
 Leaderboards: who is better, and who is the most stable? Models answer 119 problems. A problem's
 rate of right responses is that of its difficulty, the model's skill and chance (logit; the models
 find different problems hard). In half of the rows all skills are equal, so that each claim is
 false; in the others the first model is better than the rest and the last one worse. Models have 16
-samples of each problem, or every second one has 48, so that 16 of these are drawn. Verdicts are
-missing at random, or more often for hard problems; what the responses were is known here. The
-figure is G-Pass@8_1.0, the one most sensitive to a wrong verdict.
+samples of each problem, or every second one has 48. Verdicts are missing at random, or more often
+for hard problems; what the responses were is known here. The figure is G-Pass@8_1.0, the one most
+sensitive to a wrong verdict.
 
 A claim is false if the ranks say of more models than there are that they are better or worse; or
-if a model is called the most stable that isn't alone the best. Leaderboards with a false claim must
-not be more than 5 % by more than two standard errors. Power is the share of leaderboards whose best
-model is called the most stable, and the share of the pairs that differ about which it is known.
+if a model is called the most stable that isn't alone the best. Power is the share of leaderboards
+whose best model is called the most stable, and the share of the pairs that differ about which it is
+known.
+
+Pairs: two models with equal figures in the population, and then a second one that is better by
+SKILL (logit). Problems are alone or in clusters of four versions; the rates of both models have one
+shape, or the second solves nearly always or never; verdicts are missing at random, or only of wrong
+answers, or only of the first model's right ones, which biases the figure itself. A row shows how
+often one is called better by the primary figure, how often any other figure is, power, how often
+the interval of the primary figure contains the truth, and how often "at most 3 points less stable"
+is said of a model that is 3 points less stable.
+
+A row of equal models misses if the lower 99 % limit of its share of false claims, by Wilson, is
+above 5 %.
 
 The part on looks compares two models with 16 samples of each problem, with 32 and with 48, and
 stops at the first claim that one is better. In one row only the problems that the second model
-solved less often are extended. It makes five times as many runs.
+solved less often are extended.
 
 Differences: how often does the 95 % interval of ``gpassk compare`` contain the difference in the
 population of problems? Rates are as above, placed so that the models' figures have given means. A
@@ -26,9 +37,10 @@ of five have the same rates), numbers of samples, and a figure. The table has th
 coverage of some cells, and their intervals' mean width. The mark is 92 % in each cell if figures
 are at least 2 %.
 
-Verdicts: 1 % of right answers are called wrong, 0.5 % of wrong ones right, and some verdicts are
+Verdicts: 1 % of right answers are called wrong, 0.5 % of wrong ones right, or half of the right
+answers to 5 % of the problems, and 30 % of the wrong ones to another 5 %. Some verdicts are
 labelled. How often does the range of ``judge_error`` contain G-Pass@8_1.0 under true verdicts?
-There are three runs for eight leaderboards.
+There is one run for five leaderboards.
 """
 
 from __future__ import annotations
@@ -39,30 +51,35 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache, partial
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import binom
 
-from opencompass_gpassk.compare.shared_problems import DRAWS, drawn_counts
+from opencompass_gpassk.compare.differences import FEWEST
+from opencompass_gpassk.compare.shared_problems import DRAWS
 from opencompass_gpassk.judging.audit_sample import AuditTrial, draw_sample, judge_audit
-from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes
 from opencompass_gpassk.metrics.looks import look_levels
-from opencompass_gpassk.metrics.paired import rank_intervals, sign_flip_test
+from opencompass_gpassk.metrics.missing import expected, right_among_missing
+from opencompass_gpassk.metrics.paired import ranks_of, sign_flip_test, step_down
+from opencompass_gpassk.metrics.share_intervals import bounded_mean_interval, wilson
 from opencompass_gpassk.results.figures import parse_figure
-from opencompass_gpassk.results.true_verdicts import TrueVerdicts
+from opencompass_gpassk.results.true_verdicts import TrueVerdicts, truth_range
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 PROBLEMS, K, LEVEL = 119, 8, 0.95
 FEW, MANY = 16, 48
 SKILL = 0.8
 FLIPS = 999
+STRICTEST = Estimator('G-Pass', K, 1.0)
 MISSING = {'none': (0.0, 0.0), '3 % at random': (0.03, 0.0), '3 %, hard ones more': (0.0, 0.06)}
 HEADINGS = (
     *('models', 'skills', 'samples', 'missing verdicts', 'false rank, %', 'false best, %'),
@@ -129,8 +146,24 @@ def simulated(case: Case, seed: int) -> Outcome:
     anywhere, where_hard = MISSING[case.missing]
     missing = rng.binomial(n, anywhere + where_hard * (1 - rate))
     right = rng.binomial(n - missing, rate)
-    low, high = settled(n, right, missing, rng)
-    ranks = rank_intervals(low, high=high, flips=FLIPS, level=LEVEL)
+    (values,) = filled(n, right, missing, [STRICTEST])
+    pairs = list(combinations(range(case.models), 2))
+    steps = np.stack([paired(values, n, right, missing, *pair) for pair in pairs], axis=1)
+    fewer = [drawn_down(n[[i, j]], right[[i, j]], missing[[i, j]], [STRICTEST]) for i, j in pairs]
+    drawn = None
+    if case.mixed:
+        drawn = np.stack(
+            [
+                np.repeat(steps[None, :, i], DRAWS, axis=0) if of is None else of[:, :, 0]
+                for i, of in enumerate(fewer)
+            ],
+            axis=-1,
+        )
+    certain = step_down(steps, flips=FLIPS, drawn=drawn) <= 1 - LEVEL
+    certain &= (steps != 0).sum(axis=0) >= FEWEST
+    if drawn is not None:
+        certain &= (drawn != 0).sum(axis=1).mean(axis=0) >= FEWEST
+    ranks = ranks_of(case.models, pairs, np.where(certain, steps.sum(axis=0), 0.0))
     better = (skill[None, :] > skill[:, None]).sum(axis=1)
     worse = (skill[None, :] < skill[:, None]).sum(axis=1)
     known_better, known_worse = ranks[:, 0] - 1, case.models - ranks[:, 1]
@@ -144,34 +177,80 @@ def simulated(case: Case, seed: int) -> Outcome:
     )
 
 
-def settled(
-    n: Integers, right: Integers, missing: Integers, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the figure with missing verdicts wrong and right, shape (D, models, P)."""
-    size = np.broadcast_to(n.min(axis=0), n.shape)
-    unequal = bool((n > size).any())
-    draws = [
-        drawn_counts(right, missing, n, size, rng) if unequal else (right, right + missing)
-        for _ in range(DRAWS if unequal else 1)
+def filled(
+    n: Integers, right: Integers, missing: Integers, estimators: Sequence[Estimator]
+) -> NDArray[np.float64]:
+    """Return figures' values, as expected over the missing verdicts, shape (figures, models, P)."""
+    chances = [
+        right_among_missing(lost, of_n - lost, of_c)
+        for of_n, of_c, lost in zip(n, right, missing, strict=True)
     ]
-    low, high = (
-        np.array([g_pass_at_k(size, draw[end], K, 1.0) for draw in draws]) for end in (0, 1)
+    return np.stack(
+        [
+            [expected(estimator, *of) for of in zip(n, right, chances, strict=True)]
+            for estimator in estimators
+        ]
     )
-    return low, high
+
+
+def paired(
+    values: NDArray[np.float64],
+    n: Integers,
+    right: Integers,
+    missing: Integers,
+    first: int,
+    second: int,
+) -> NDArray[np.float64]:
+    """Return the differences of two models; 0 where verdicts are missing and shares are equal."""
+    known = n - missing
+    alike = (missing[first] + missing[second] > 0) & (
+        right[first] * known[second] == right[second] * known[first]
+    )
+    return np.where(alike, 0.0, np.nan_to_num(values[second] - values[first]))
+
+
+def drawn_down(
+    n: Integers, right: Integers, missing: Integers, estimators: Sequence[Estimator]
+) -> NDArray[np.float64] | None:
+    """Return differences of two models with equally many samples, as ``compare`` draws them.
+
+    Returns:
+        Shape (DRAWS, P, figures); None if both have equally many.
+    """
+    least = n.min(axis=0)
+    if (n == least).all():
+        return None
+    rng = np.random.default_rng(0)
+    known, shape = n - missing, (DRAWS, n.shape[1])
+    drawn = []
+    for of_known, of_right in zip(known, right, strict=True):
+        judged = np.minimum(of_known, least)
+        found = rng.hypergeometric(of_right, of_known - of_right, judged, shape)
+        share = (of_right + 0.5) / (of_known + 1)
+        drawn.append(found + rng.binomial(least - judged, share, shape))
+    tables = [one(least[0], np.arange(least[0] + 1)) for one in estimators]
+    return np.stack([table[drawn[1]] - table[drawn[0]] for table in tables], axis=-1)
 
 
 def row(case: Case, found: Sequence[Outcome]) -> list[str]:
     """Return a row of the table; a share that is too high is marked."""
-    runs = len(found)
-    most = 1 - LEVEL + 2 * np.sqrt(LEVEL * (1 - LEVEL) / runs)
-    shares = [np.mean([one.false for one in found]), np.mean([one.false_best for one in found])]
-    told = [f'{100 * share:.1f}' + ' MISSED' * bool(share > most) for share in shares]
+    told = [
+        told_share([one.false for one in found]),
+        told_share([one.false_best for one in found]),
+    ]
     powers = ['–', '–']
     if case.unequal:
         powers = [f'{100 * np.mean([one[i] for one in found]):.0f}' for i in (2, 3)]
     skills = 'first better, last worse' if case.unequal else 'equal'
     samples = f'{FEW} and {MANY}' if case.mixed else str(FEW)
     return [str(case.models), skills, samples, case.missing, *told, *powers]
+
+
+def told_share(claims: ArrayLike) -> str:
+    """Return the share of false claims in percent, marked if it is surely above 5 %."""
+    found = np.asarray(claims, bool)
+    low, _ = wilson(found.sum(), len(found), 0.98)
+    return f'{100 * found.mean():.1f}' + ' MISSED' * bool(low > 1 - LEVEL)
 
 
 def looked(pair: str, seed: int) -> NDArray[np.float64]:
@@ -187,7 +266,7 @@ def looked(pair: str, seed: int) -> NDArray[np.float64]:
     gains = values[:, 1] - values[:, 0]
     if 'chosen' in pair:
         gains = np.where(right[0, 1] < right[0, 0], gains, gains[0])
-    return sign_flip_test(gains.T, flips=LOOK_FLIPS)
+    return sign_flip_test(ClusterSums.of(gains.T), flips=LOOK_FLIPS).p_value
 
 
 def looks_row(pair: str, p_values: NDArray[np.float64]) -> list[str]:
@@ -198,6 +277,135 @@ def looks_row(pair: str, p_values: NDArray[np.float64]) -> list[str]:
     shares = [f'{100 * np.mean(one):.1f}' for one in (alone, nominal, claimed.any(axis=1))]
     claimed[:, -1] = True  # there nobody goes on
     return [pair, *shares, f'{np.array([*LOOKS])[claimed.argmax(axis=1)].mean():.1f}']
+
+
+class Null(NamedTuple):
+    """Two models with equal figures.
+
+    Attributes:
+        problems: Number of problems.
+        samples: Of the first and of the second model.
+        shape: Whether both have rates of one shape, or the second solves nearly always or never,
+            or both solve all problems at times.
+        clusters: Problems in a cluster.
+        missing: Which verdicts are missing.
+    """
+
+    problems: int
+    samples: tuple[int, int]
+    shape: str
+    clusters: int
+    missing: str
+
+
+PEAK = 'of one peak'  # figures of nearly 0, which 8 samples show as 0, and 48 don't
+LOST = ('none', '2 % at random', '10 % at random', '10 % of wrong ones', "10 % of first's right")
+NULLS = [
+    *(Null(p, (16, 16), 'one', 1, 'none') for p in (24, 45, 119, 500)),
+    *(Null(p, n, PEAK, 1, 'none') for p in (48, 119) for n in ((16, 48), (8, 48))),
+    *(Null(p, n, 'one', 1, 'none') for p in (45, 119) for n in ((16, 48), (8, 48), (48, 16))),
+    *(Null(119, (16, 16), 'one', 1, missing) for missing in LOST[1:]),
+    *(Null(119, (16, 48), 'one', 1, missing) for missing in LOST[1:3]),
+    *(Null(120, n, 'one', 4, 'none') for n in ((16, 16), (16, 48))),
+    *(Null(p, n, 'other', 1, 'none') for p in (45, 119) for n in ((16, 16), (16, 48))),
+]
+OTHERS = ('accuracy', 'pass@8', 'G-Pass@8_0.25', 'G-Pass@8_0.5', 'G-Pass@8_0.75', 'mG-Pass@8')
+MARGIN = 0.03
+NULL_HEADINGS = (
+    *('problems', 'samples', 'rates', 'in clusters of', 'missing', 'false: primary, %'),
+    *('false: any other, %', 'found, %', 'covered, %', 'false "as stable", %'),
+)
+
+
+def pair_rates(
+    case: Null, gap: float, skill: float, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return both models' rates; G-Pass@8_1.0 of the second is ``gap`` lower in the population."""
+    if case.shape == PEAK:
+        rate = rng.beta(2, 4, case.problems)
+        return np.stack([rate, expit(np.log(rate / (1 - rate)) + skill)])
+    clusters = case.problems // case.clusters
+    spreads = (2.5, 0.5), (2.5, 4.0 if case.shape == 'other' else 0.5)
+    shared = np.repeat(rng.normal(0, 1, clusters), case.clusters)
+    rates = []
+    for (common, own), share, more in zip(spreads, (0.3, 0.3 - gap), (0.0, skill), strict=True):
+        at = place('G-Pass@8_1.0', share, float(np.hypot(common, own)))
+        alone = np.repeat(rng.normal(0, own, clusters), case.clusters)
+        rates.append(expit(at + more + common * shared + alone))
+    return np.stack(rates)
+
+
+def pair_claims(case: Null, gap: float, skill: float, seed: int) -> tuple[bool, bool, bool, bool]:
+    """Draw two models; return what is claimed: primary, others, truth covered, as stable."""
+    rng = np.random.default_rng([*f'pairs {case}'.encode(), seed])
+    rate = pair_rates(case, gap, skill, rng)
+    n = np.tile(np.array(case.samples)[:, None], (1, case.problems))
+    correct = rng.binomial(n, rate)
+    wrong = n - correct
+    share = 0.02 if '2 %' in case.missing else 0.0 if case.missing == 'none' else 0.1
+    lost_right = rng.binomial(correct, 0.0 if 'wrong' in case.missing else share)
+    lost_wrong = rng.binomial(wrong, 0.0 if 'right' in case.missing else share)
+    if 'first' in case.missing:
+        lost_right[1] = 0
+    missing, right = lost_right + lost_wrong, correct - lost_right
+    member = np.arange(case.problems) // case.clusters
+    estimators = [parse_figure(name).estimator() for name in ('G-Pass@8_1.0', *OTHERS)]
+    steps = np.stack(
+        [
+            paired(values, n, right, missing, 0, 1)
+            for values in filled(n, right, missing, estimators)
+        ],
+        axis=1,
+    )
+    sums = ClusterSums.of(steps, member)
+    drawn = drawn_down(n, right, missing, estimators)
+    if drawn is not None:
+        drawn = drawn.reshape(DRAWS, -1, case.clusters, len(estimators)).sum(axis=2)
+    first, others = (None, None) if drawn is None else (drawn[:, :, :1], drawn[:, :, 1:])
+    found = sign_flip_test(sums.columns(slice(0, 1)), level=LEVEL, flips=FLIPS + 1, drawn=first)
+    enough = (sums.totals != 0).sum(axis=0) >= FEWEST
+    if drawn is not None:
+        enough &= (drawn != 0).sum(axis=1).mean(axis=0) >= FEWEST
+    adjusted = step_down(sums.totals[:, 1:], flips=FLIPS + 1, drawn=others)
+    claimed = enough[1:] & (adjusted <= 1 - LEVEL + 1e-9)
+    low, high = interval(sums.columns(slice(0, 1)), first)
+    covered = low[0] <= -gap + 1e-9 and high[0] >= -gap - 1e-9
+    return (
+        bool(enough[0] and found.p_value[0] <= 1 - LEVEL + 1e-9),
+        bool(claimed.any()),
+        bool(covered),
+        bool(low[0] > -MARGIN),
+    )
+
+
+def nulls(pool: ProcessPoolExecutor, runs: int) -> None:
+    """Print the table of pairs."""
+    print(
+        f'\n{runs} runs a row, G-Pass@8_1.0 = 30 % ({PEAK}: 0.7 %); found: with {SKILL} logits more'
+    )
+    print('| ' + ' | '.join(NULL_HEADINGS) + ' |\n|' + '---|' * len(NULL_HEADINGS), flush=True)
+    for case in NULLS:
+        gap = 0.0 if case.shape == PEAK else MARGIN
+        equal, better, less = (
+            np.array(list(pool.map(partial(pair_claims, case, *of), range(many), chunksize=20)))
+            for of, many in (((0.0, 0.0), runs), ((0.0, SKILL), runs // 5), ((gap, 0.0), runs))
+        )
+        # A claim on such verdicts is what the tipping point is for.
+        biased = case.missing in LOST[3:]
+        shares = [
+            f'{100 * equal[:, i].mean():.1f} (biased)' if biased else told_share(equal[:, i])
+            for i in (0, 1)
+        ]
+        if case.shape == 'other':  # other figures do differ
+            shares[1] = '–'
+        held = f'{100 * np.concatenate([equal[:, 2], less[:, 2]]).mean():.1f}'
+        told = f'{100 * less[:, 3].mean():.1f}' if gap else '–'
+        cells = [
+            *(str(case.problems), ' and '.join(map(str, case.samples)), case.shape),
+            *(str(case.clusters), case.missing, *shares),
+            *(f'{100 * better[:, 0].mean():.0f}', held, told),
+        ]
+        print('| ' + ' | '.join(cells) + ' |', flush=True)
 
 
 class Pair(NamedTuple):
@@ -286,10 +494,23 @@ def covered(
         for n, rate in zip(samples, zip(*asked, strict=True), strict=True)
     )
     clusters = np.tile(np.arange(problems), languages)
-    found = bootstrap_means(second - first, clusters, bounds=(-1.0, 1.0))
+    low, high = interval(ClusterSums.of(second - first, clusters))
     truth = pair.second - pair.first
-    held = (found.low <= truth + 1e-9) & (found.high >= truth - 1e-9)
-    return float(held.mean()), float((found.high - found.low).mean())
+    held = (low <= truth + 1e-9) & (high >= truth - 1e-9)
+    return float(held.mean()), float((high - low).mean())
+
+
+def interval(
+    sums: ClusterSums, drawn: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the intervals of differences as ``gpassk compare`` makes them."""
+    found = sign_flip_test(sums, level=LEVEL, flips=FLIPS + 1, drawn=drawn)
+    low, high = found.low.copy(), found.high.copy()
+    few = found.differing < FEWEST
+    if few.any():
+        reach = np.ones(few.sum())
+        low[few], high[few] = bounded_mean_interval(sums.columns(few), -reach, reach, LEVEL)
+    return np.minimum(low, found.estimate), np.maximum(high, found.estimate)
 
 
 def differences(pool: ProcessPoolExecutor) -> None:
@@ -325,23 +546,33 @@ class Errors(NamedTuple):
         rates: Kind of the problems' rates.
         answers: Whether answers are equal, and then whether equal ones share their error.
         labels: Number of labelled verdicts.
+        errors: Whether every answer has the same chance of an error, or those to some problems.
     """
 
     rates: str
     answers: str
     labels: int
+    errors: str = 'anywhere'
 
 
 CALLED_WRONG, CALLED_RIGHT = 0.01, 0.005  # rates of both errors
+OF_PROBLEMS = 'of some problems'
+FAULTY, THERE_WRONG, THERE_RIGHT = 0.05, 0.5, 0.3  # share of problems with an error; rates there
 TRUTH_DRAWS = 150
 RATES = {
     'any': lambda rng: expit(rng.normal(0.5, 2.5, PROBLEMS)),
     'four of five 1': lambda rng: np.where(rng.random(PROBLEMS) < 0.8, 1.0, rng.random(PROBLEMS)),
 }
 ANSWERS = ('all different', 'equal, each judged', 'equal, judged once')
-LABELS = (100, 300)
+ERRORS = [
+    *(Errors(*of, 200) for of in product(RATES, ANSWERS)),
+    *(
+        Errors(rates, answers, labels, OF_PROBLEMS)
+        for rates, answers, labels in product(RATES, ANSWERS[:2], (50, 200))
+    ),
+]
 VERDICT_HEADINGS = (
-    *('rates', 'answers', 'labels', 'truth', 'recorded', 'estimate', 'width of range'),
+    *('errors', 'rates', 'answers', 'labels', 'truth', 'recorded', 'estimate', 'width of range'),
     *('covered, %', 'misses by, points'),
 )
 
@@ -365,7 +596,12 @@ def imputed(case: Errors, seed: int) -> list[float]:
     chance = rng.random(truth.shape)
     if case.answers == ANSWERS[2]:
         chance = np.take_along_axis(chance, answers, axis=1)
-    said = np.where(truth, chance >= CALLED_WRONG, chance < CALLED_RIGHT)
+    called_wrong, called_right = np.array(CALLED_WRONG), np.array(CALLED_RIGHT)
+    if case.errors == OF_PROBLEMS:
+        kind = rng.random((PROBLEMS, 1))
+        called_wrong = np.where(kind < FAULTY, THERE_WRONG, 0.0)
+        called_right = np.where(kind > 1 - FAULTY, THERE_RIGHT, 0.0)
+    said = np.where(truth, chance >= called_wrong, chance < called_right)
     problems = [Problem(str(p), str(p), '0') for p in range(PROBLEMS)]
     table = TrialTable(
         problems,
@@ -397,8 +633,7 @@ def imputed(case: Errors, seed: int) -> list[float]:
         return 100 * float(np.mean(g_pass_at_k(FEW, counts, K, 1.0)))
 
     drawn = [figure(right) for right in verdicts.draw(chances, TRUTH_DRAWS)]
-    ends = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return [figure(truth), figure(said), float(np.mean(drawn)), *ends]
+    return [figure(truth), figure(said), float(np.mean(drawn)), *truth_range(drawn)]
 
 
 def verdict(right: bool) -> Verdict:
@@ -414,15 +649,16 @@ def verdicts_row(case: Errors, found: NDArray[np.float64]) -> list[str]:
     figures = [f'{one.mean():.1f}' for one in (truth, recorded, estimate, high - low)]
     covered = 100 * (1 - missed.mean())
     by = f'{outside[missed].mean():.1f}' if missed.any() else '–'
-    return [case.rates, case.answers, str(case.labels), *figures, f'{covered:.1f}', by]
+    return [case.errors, case.rates, case.answers, str(case.labels), *figures, f'{covered:.1f}', by]
 
 
 def main() -> None:
     """Simulate and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--runs', type=int, default=400, help='leaderboards of a row')
-    parser.add_argument('--models', type=int, nargs='+', default=[2, 5, 20])
-    parts = ('leaderboards', 'looks', 'differences', 'verdicts')
+    parser.add_argument('--pairs', type=int, default=2000, help='pairs of equal models of a row')
+    parser.add_argument('--models', type=int, nargs='+', default=[2, 5])
+    parts = ('leaderboards', 'pairs', 'looks', 'differences', 'verdicts')
     parser.add_argument('--part', nargs='+', choices=parts, default=parts, help='what to simulate')
     args = parser.parse_args()
     start = time.perf_counter()
@@ -437,6 +673,8 @@ def main() -> None:
                 case = Case(models, unequal, mixed, missing)
                 found = list(pool.map(partial(simulated, case), range(args.runs), chunksize=10))
                 print('| ' + ' | '.join(row(case, found)) + ' |', flush=True)
+        if 'pairs' in args.part:
+            nulls(pool, args.pairs)
         if 'looks' in args.part:
             runs = 5 * args.runs
             print(f'\n{runs} comparisons a row')
@@ -447,10 +685,10 @@ def main() -> None:
         if 'differences' in args.part:
             differences(pool)
         if 'verdicts' in args.part:
-            runs = 3 * args.runs // 8
+            runs = args.runs // 5
             print(f'\n{runs} runs a row')
             print('| ' + ' | '.join(VERDICT_HEADINGS) + ' |\n|' + '---|' * len(VERDICT_HEADINGS))
-            for errors in map(Errors._make, product(RATES, ANSWERS, LABELS)):
+            for errors in ERRORS:
                 drawn = list(pool.map(partial(imputed, errors), range(runs), chunksize=5))
                 cells = verdicts_row(errors, np.array(drawn))
                 print('| ' + ' | '.join(cells) + ' |', flush=True)

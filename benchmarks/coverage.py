@@ -1,29 +1,30 @@
 """Measure how often nominal 95 % intervals contain the true value, in simulated runs.
 
-    python benchmarks/coverage.py --processes 2 --markdown coverage.md --json coverage.json
+    python benchmarks/coverage.py [--part cells rare others]
 
-A simulated run draws each problem's rate from a Beta distribution with a given true mean of the
-metric, then draws the number of right samples from the rate. The distribution is U-shaped
+Cells: a simulated run draws each problem's rate from a Beta distribution with a given true mean of
+the metric, then draws the number of right samples from the rate. The distribution is U-shaped
 (α + β = 0.3: nearly all problems are solved always or never, as by real models) or has one peak
 (α + β = 8). In the rows of pairs, 119 problems are asked in two languages, and a pair is a cluster.
 Four of five pairs share their rate; in the others the rates are independent.
 
-Each cell is the share of runs, in percent, whose interval contains the true value: by the default
-of ``bootstrap_means`` (BCa, or Wilson's interval if few clusters deviate), by BCa alone, and by
-percentiles alone. Cells outside 93 to 97 % are marked.
+Each cell is the share of runs, in percent, whose interval contains the true value. Cells outside
+93 to 97 % are marked.
 
-Intervals of differences are measured by ``claims.py``.
+Rare: most problems are alike, and a few are hard, or easy: 2, 5 or 10 % of the population. A strong
+model solves 95 % of the problems nearly always, and the rest hardly ever. The mark is 92 % in each
+cell if the figure is from 10 to 90 %, and 90 % for other figures.
 
-``--others`` measures the methods that have no cells: intervals for fixed problems, of differences
-of ratios and of shares in clusters of trials that are alike, of which about 95 % hold the truth;
-and sign-flip tests and rank intervals, of which 5 % at most are wrong where nothing differs.
+Others: intervals for fixed problems, of differences of ratios and of shares in clusters of trials
+that are alike, of which about 95 % hold the truth.
+
+Intervals of differences, tests and ranks are measured by ``claims.py``.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import math
 import time
 from collections.abc import Callable
@@ -31,9 +32,10 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from claims import interval
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -43,9 +45,10 @@ from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
-from opencompass_gpassk.metrics.paired import rank_intervals, ratio_differences, sign_flip_test
+from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.share_intervals import effective_size, wilson
+from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figures import parse_figure
 
 METRICS = ('accuracy', 'G-Pass@16_0.5', 'G-Pass@16_1.0', 'mG-Pass@16')
@@ -105,25 +108,92 @@ def measured(cell: Cell, simulations: int, resamples: int) -> dict[str, object]:
     values, truth = simulated(cell, simulations, 0), cell.truth
     clusters = np.tile(np.arange(cell.problems), 2) if cell.pairs else None
     row: dict[str, object] = dataclasses.asdict(cell)
-    for name, method, fewest in (
-        ('default', 'bca', None),
-        ('bca', 'bca', 0.0),
-        ('percentile', 'percentile', 0.0),
-    ):
-        settings = {} if fewest is None else {'fewest': fewest}
-        found = bootstrap_means(values, clusters, method=method, resamples=resamples, **settings)
-        # If the bootstrap collapses to a point, Wilson's interval is used.
-        low, high = found.low, found.high
-        if fewest is not None:
-            point = np.array([one == 'wilson' for one in found.method])
-            low, high = (np.where(point, found.estimate, end) for end in (low, high))
-        else:
-            row['wilson'] = 100 * float(np.mean([one == 'wilson' for one in found.method]))
-        covered = float(((low <= truth + ROUNDING) & (truth - ROUNDING <= high)).mean())
-        row[name] = 100 * covered
-        row[f'{name} error'] = 100 * math.sqrt(max(covered * (1 - covered), 1e-9) / simulations)
-        row[f'{name} width'] = 100 * float((high - low).mean())
+    found = bootstrap_means(values, clusters, resamples=resamples)
+    covered = float(((found.low <= truth + ROUNDING) & (truth - ROUNDING <= found.high)).mean())
+    row['covered'] = 100 * covered
+    row['width'] = 100 * float((found.high - found.low).mean())
     return row
+
+
+class Kind(NamedTuple):
+    """Rates of most problems and of a few, each evenly distributed from one end to the other."""
+
+    most: tuple[float, float]
+    few: tuple[float, float]
+
+
+KINDS = {
+    'nearly always, few never': Kind((0.97, 1.0), (0.0, 0.1)),
+    'nearly always, few at times': Kind((0.97, 1.0), (0.0, 0.6)),
+    'always, few never': Kind((1.0, 1.0), (0.0, 0.1)),
+    'mostly, few never': Kind((0.7, 0.9), (0.0, 0.05)),
+    'half, few never': Kind((0.4, 0.6), (0.0, 0.02)),
+    'half, few always': Kind((0.4, 0.6), (0.98, 1.0)),
+    'seldom, few always': Kind((0.1, 0.3), (0.95, 1.0)),
+    'nearly never, few always': Kind((0.0, 0.03), (0.9, 1.0)),
+}
+FEW = (0.02, 0.05, 0.1)
+ASKED = ((12, True), (24, False), (45, False), (119, False), (500, False))
+RARE_METRICS = ('accuracy', 'G-Pass@8_1.0', 'mG-Pass@8')
+RARE_RESAMPLES = 2000
+
+
+def rare(
+    kind: Kind, few: float, asked: tuple[int, bool], n: int, metric: str, simulations: int
+) -> tuple[float, float, float]:
+    """Return the true figure, the share of runs whose interval holds it, and the mean width."""
+    problems, pairs = asked
+    rng = np.random.default_rng([*f'{kind} {few} {asked} {n} {metric}'.encode()])
+    size = (problems, simulations)
+    estimator = parse_figure(metric).estimator()
+
+    def rates() -> NDArray[np.float64]:
+        return np.where(
+            rng.random(size) < few, rng.uniform(*kind.few, size), rng.uniform(*kind.most, size)
+        )
+
+    def true(low: float, high: float) -> float:
+        right = np.arange(estimator.k + 1)
+        rate = low + (high - low) * (np.arange(2000) + 0.5) / 2000
+        chances = binom.pmf(right[:, None], estimator.k, rate)
+        return float((estimator(estimator.k, right) @ chances).mean())
+
+    rate = rates()
+    if pairs:
+        rate = np.concatenate([rate, np.where(rng.random(size) < SHARED, rate, rates())])
+    truth = few * true(*kind.few) + (1 - few) * true(*kind.most)
+    values = estimator(n, np.arange(n + 1))[rng.binomial(n, rate)]
+    clusters = np.tile(np.arange(problems), 2) if pairs else None
+    found = bootstrap_means(values, clusters, resamples=RARE_RESAMPLES)
+    held = (found.low <= truth + ROUNDING) & (truth - ROUNDING <= found.high)
+    return truth, float(held.mean()), float((found.high - found.low).mean())
+
+
+def rare_kinds(pool: ProcessPoolExecutor, simulations: int) -> str:
+    """Return a table of the least and the mean coverage, and the cells that miss their mark."""
+    asked = [f'{size} pairs' if pairs else f'{size} problems' for size, pairs in ASKED]
+    lines = [
+        f'{simulations} runs a cell: least / mean coverage, % (mean width, points)\n',
+        '| problems are solved | ' + ' | '.join(asked) + ' |',
+        '|---|' + '---|' * len(asked),
+    ]
+    missed, cells = [], 0
+    for name, kind in KINDS.items():
+        texts = []
+        for of in ASKED:
+            settings = list(product([kind], FEW, [of], SAMPLES, RARE_METRICS, [simulations]))
+            found = 100 * np.array(list(pool.map(rare, *zip(*settings, strict=True))))
+            texts.append(
+                f'{found[:, 1].min():.1f} / {found[:, 1].mean():.1f} ({found[:, 2].mean():.1f})'
+            )
+            cells += len(found)
+            missed += [
+                f'{share:.1f} at {truth:.1f}: {name} {setting[1:5]}'
+                for (truth, share, _), setting in zip(found, settings, strict=True)
+                if share < (92 if 10 <= truth <= 90 else 90)
+            ]
+        lines.append(f'| {name} | ' + ' | '.join(texts) + ' |')
+    return '\n'.join([*lines, f'\n{len(missed)} of {cells} cells miss their mark', *missed])
 
 
 def fixed_problems(metric: str, n: int, simulations: int, rng: np.random.Generator) -> float:
@@ -146,8 +216,12 @@ def ratios(share: float, strength: float, simulations: int, rng: np.random.Gener
         counts = rng.binomial(16, rng.beta(1, 1, shape))
         hits = rng.binomial(counts, rng.beta(strength * true, strength * (1 - true), shape))
         sums.append(ClusterSums(hits.astype(float), counts.astype(float)))
-    found = ratio_differences(*sums)
-    return float(((found.low <= -share / 2) & (-share / 2 <= found.high)).mean())
+    totals, counts = np.stack([one.totals for one in sums]), np.stack([one.counts for one in sums])
+    steps = np.subtract(*swap_residuals(ratio(totals, counts), counts)[::-1])
+    sizes = counts.sum(axis=1)
+    mean = 2 * sizes.prod(axis=0) / sizes.sum(axis=0)
+    low, high = interval(ClusterSums(steps, counts.sum(axis=0) * mean / sizes.sum(axis=0)))
+    return float(((low <= -share / 2) & (-share / 2 <= high)).mean())
 
 
 def alike(truth: float, simulations: int, rng: np.random.Generator) -> float:
@@ -161,22 +235,6 @@ def alike(truth: float, simulations: int, rng: np.random.Generator) -> float:
     return held / simulations
 
 
-def sign_flips(problems: int, simulations: int, rng: np.random.Generator) -> float:
-    """Return the share of comparisons of a model with itself whose p-value is at most 0.05."""
-    rate = rng.beta(0.6, 0.8, (problems, simulations))
-    counts = rng.binomial(16, rate, (2, problems, simulations)) / 16
-    return float((sign_flip_test(counts[0] - counts[1], flips=2000) <= 0.05).mean())
-
-
-def ranks(models: int, simulations: int, rng: np.random.Generator) -> float:
-    """Return the share of leaderboards of equal models that exclude one from any rank."""
-    wrong = 0
-    for _ in range(simulations):
-        values = rng.binomial(16, rng.beta(0.4, 0.5, 60), (models, 60)) / 16
-        wrong += bool((rank_intervals(values, flips=400) != [1, models]).any())
-    return wrong / simulations
-
-
 OTHERS: dict[str, Callable[[int, np.random.Generator], float]] = {
     **{
         f'fixed problems: {metric}, n {n}': partial(fixed_problems, metric, n)
@@ -187,8 +245,6 @@ OTHERS: dict[str, Callable[[int, np.random.Generator], float]] = {
         for share, strength in product((0.03, 0.1, 0.3), (0.6, 4))
     },
     **{f'trials that are alike: {share:g}': partial(alike, share) for share in (0.5, 0.85)},
-    **{f'p-values up to 0.05: {size} problems': partial(sign_flips, size) for size in (10, 60)},
-    **{f'wrong ranks: {models} models': partial(ranks, models) for models in (2, 6)},
 }
 
 
@@ -207,13 +263,7 @@ def marked(coverage: float) -> str:
     return f'{coverage:.1f}{mark}'
 
 
-def cell_text(row: dict[str, object], methods: tuple[str, ...]) -> str:
-    """Return a row's coverages by the methods, then the width by the first."""
-    shares = ' / '.join(marked(float(str(row[method]))) for method in methods)
-    return f'{shares} ({float(str(row[f"{methods[0]} width"])):.1f})'
-
-
-def markdown(rows: list[dict[str, object]], methods: tuple[str, ...]) -> str:
+def markdown(rows: list[dict[str, object]]) -> str:
     """Return a table with a row for each setting and a column for each true value."""
     heads = [f'{100 * truth:g} %' for truth in TRUTHS]
     lines = [
@@ -223,7 +273,9 @@ def markdown(rows: list[dict[str, object]], methods: tuple[str, ...]) -> str:
     settings: dict[tuple[object, ...], dict[object, str]] = {}
     for row in rows:
         setting = tuple(row[name] for name in ('shape', 'problems', 'pairs', 'n', 'metric'))
-        settings.setdefault(setting, {})[row['truth']] = cell_text(row, methods)
+        settings.setdefault(setting, {})[row['truth']] = (
+            f'{marked(float(str(row["covered"])))} ({float(str(row["width"])):.1f})'
+        )
     for (shape, problems, pairs, n, metric), found in settings.items():
         texts = [found.get(truth, '') for truth in TRUTHS]
         asked = f'{problems} pairs' if pairs else problems
@@ -232,17 +284,16 @@ def markdown(rows: list[dict[str, object]], methods: tuple[str, ...]) -> str:
 
 
 def summary(rows: list[dict[str, object]]) -> str:
-    """Return how many cells of each true value each method has in range."""
-    lines = ['| true value | method | below 93 % | 93-97 % | above 97 % | least | greatest |']
-    lines.append('|---|---|---:|---:|---:|---:|---:|')
-    for truth, method in product(TRUTHS, ('default', 'bca', 'percentile')):
-        shares = np.array([float(str(row[method])) for row in rows if row['truth'] == truth])
-        if len(shares):
-            below, above = int((shares < LEAST).sum()), int((shares > MOST).sum())
-            lines.append(
-                f'| {100 * truth:g} % | {method} | {below} | {len(shares) - below - above} | '
-                f'{above} | {shares.min():.1f} | {shares.max():.1f} |'
-            )
+    """Return how many cells of each true value are in range."""
+    lines = ['| true value | below 93 % | 93-97 % | above 97 % | least | greatest |']
+    lines.append('|---|---:|---:|---:|---:|---:|')
+    for truth in TRUTHS:
+        shares = np.array([float(str(row['covered'])) for row in rows if row['truth'] == truth])
+        below, above = int((shares < LEAST).sum()), int((shares > MOST).sum())
+        lines.append(
+            f'| {100 * truth:g} % | {below} | {len(shares) - below - above} | {above} | '
+            f'{shares.min():.1f} | {shares.max():.1f} |'
+        )
     return '\n'.join(lines)
 
 
@@ -260,39 +311,30 @@ def all_cells() -> list[Cell]:
 
 
 def main() -> None:
-    """Measure all cells and print or write the tables."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--simulations', type=int, default=2000)
     parser.add_argument('--resamples', type=int, default=4000)
-    parser.add_argument('--processes', type=int, default=1)
-    parser.add_argument('--others', action='store_true', help='measure the other methods alone')
-    parser.add_argument('--markdown', type=Path)
-    parser.add_argument('--json', type=Path)
+    parts = ('cells', 'rare', 'others')
+    parser.add_argument('--part', nargs='+', choices=parts, default=parts, help='what to simulate')
     args = parser.parse_args()
-    if args.others:
-        print(other_methods(args.simulations))
-        return
-    cells, start = all_cells(), time.perf_counter()
-    jobs = (cells, [args.simulations] * len(cells), [args.resamples] * len(cells))
-    if args.processes == 1:
-        rows = list(map(measured, *jobs))
-    else:
-        with ProcessPoolExecutor(args.processes) as pool:
+    start = time.perf_counter()
+    with ProcessPoolExecutor() as pool:
+        if 'cells' in args.part:
+            cells = all_cells()
+            jobs = (cells, [args.simulations] * len(cells), [args.resamples] * len(cells))
             rows = list(pool.map(measured, *jobs))
-    error = 100 * math.sqrt(0.95 * 0.05 / args.simulations)
-    text = (
-        f'Coverage in percent, and the mean width in points; ▼ below {LEAST:g}, ▲ above {MOST:g}; '
-        f'{args.simulations} runs a cell (a Monte Carlo error of {error:.2f} at 95), '
-        f'{args.resamples} resamples.\n\n{summary(rows)}\n\n{markdown(rows, ("default",))}\n\n'
-        'The same by default / BCa alone / percentiles alone:\n\n'
-        f'{markdown(rows, ("default", "bca", "percentile"))}\n'
-    )
-    if args.markdown:
-        args.markdown.write_text(text, 'utf-8')
-    if args.json:
-        args.json.write_text(json.dumps(rows, indent=1) + '\n', 'utf-8')
-    print(text if not args.markdown else summary(rows))
-    print(f'{len(rows)} cells in {time.perf_counter() - start:.0f} s')
+            error = 100 * math.sqrt(0.95 * 0.05 / args.simulations)
+            print(
+                f'Coverage in percent, and the mean width in points; ▼ below {LEAST:g}, ▲ above '
+                f'{MOST:g}; {args.simulations} runs a cell (a Monte Carlo error of {error:.2f} at '
+                f'95), {args.resamples} resamples.\n\n{summary(rows)}\n\n{markdown(rows)}\n'
+            )
+        if 'rare' in args.part:
+            print(rare_kinds(pool, args.simulations))
+        if 'others' in args.part:
+            print(other_methods(args.simulations))
+    print(f'{time.perf_counter() - start:.0f} s')
 
 
 if __name__ == '__main__':

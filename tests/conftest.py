@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from chat_server import Server
     from opencompass.models import HuggingFacewithChatTemplate
 
+
+# Tests run side by side, and so do the jobs that they start: more threads only cost time.
+for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
+    os.environ.setdefault(name, '1')
 
 # Machines are busy: no test may fail because it took long.
 settings.register_profile('busy', deadline=None, suppress_health_check=[HealthCheck.too_slow])

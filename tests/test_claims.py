@@ -15,10 +15,12 @@ from made_sweep import SAMPLED, Sweep, add_result, make_sweep, write_json
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.compare.claims import leaderboard_claim
+from opencompass_gpassk.compare.differences import Standing
+from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.figures import G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.stored_result import Entry
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
@@ -26,11 +28,21 @@ HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
 
 def claim_of(models: dict[str, tuple[float, float, tuple[int, int] | None]], k: int = 8) -> str:
     """The sentence on models with these pass@k, G-Pass@k at τ = 1, and ranks."""
+    strictest = G_PASS(k=k, tau=1.0)
     entries = [
-        Entry(name, 'd', {'figures': {f'pass@{k}': some, f'G-Pass@{k}_1.0': every}})
+        Entry(
+            name,
+            'd',
+            {
+                'figures': {PASS(k=k).key: some, strictest.key: every},
+                'k': [k],
+                'signature': {'n': 8},
+            },
+        )
         for name, (some, every, _) in models.items()
     ]
-    return leaderboard_claim(entries, [m[2] for m in models.values()], k)
+    ranks = Standing(strictest, [one[2] for one in models.values()], {})
+    return leaderboard_claim(entries, Leaderboard(rows=range(len(models)), standing=ranks))
 
 
 @given(
@@ -101,9 +113,9 @@ def compared(folder: Path) -> tuple[int, list[str]]:
 def test_the_command_says_who_is_better(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As its table does: by the word, the difference, its interval and its p-value."""
     for b, told in (
-        (4.0, 'B is better than A in G-Pass@4_1.0: +'),
-        (-4.0, 'B is worse than A in G-Pass@4_1.0: -'),
-        (0.1, 'the test does not tell B from A in G-Pass@4_1.0: '),
+        (4.0, 'B is better than A in G-Pass@4_1.0 on these 40 problems: +'),
+        (-4.0, 'B is worse than A in G-Pass@4_1.0 on these 40 problems: -'),
+        (0.1, 'not shown: B unlike A in G-Pass@4_1.0 on these 40 problems: '),
     ):
         run = make_sweep(tmp_path / f'{b}/20260101_000000', {'a': 0, 'b': b}, Sweep(problems=40))
         file = run.folder.parent / 'compared.json'
@@ -114,26 +126,27 @@ def test_the_command_says_who_is_better(tmp_path: Path, capsys: pytest.CaptureFi
             one['key']: one for one in json.loads(file.read_text())['data_sets'][0]['differences']
         }
         one, some = rows['G-Pass@4_1.0'], rows['pass@4']
-        p = '<0.001' if one['adjusted'] < 0.001 else f'{one["adjusted"]:.3f}'
+        p = '<0.001' if one['p_value'] < 0.001 else f'{one["p_value"]:.3f}'
         assert claims[0].endswith(
             f': {one["difference"]:+.1f} points (95 % interval {one["low"]:+.1f} to '
-            f'{one["high"]:+.1f}), p (Holm) {p}'
+            f'{one["high"]:+.1f}), p {p} (primary figure)'
         )
+        assert ((one['low'] > 0) or (one['high'] < 0)) is bool(one['claim'])
         assert claims[1] == (
             f'A solves {some["first"]:.0f} % of the problems in some of 4 attempts, '
             f'{one["first"]:.0f} % in all of them'
         )
 
 
-def test_nothing_is_claimed_of_what_is_open_or_not_comparable(tmp_path: Path) -> None:
-    """Missing verdicts may decide; of another judge only each model's own shares are told."""
+def test_a_claim_tells_what_overturns_it_and_none_is_of_another_judge(tmp_path: Path) -> None:
+    """Missing verdicts may; of another judge only each model's own shares are told."""
     folder = tmp_path / '20260101_000000'
     sweep = Sweep(problems=40)
     run = make_sweep(folder, {'a': 2.5, 'b': 0}, sweep).folder
     assert compared(tmp_path)[1][0].startswith('B is worse than A')
     result = add_result(run, 'a', SAMPLED, 2.5, sweep, 8, random.Random('0/a/lmb-n8'), unjudged=80)
-    told = 'the missing verdicts decide whether B is better or worse than A in G-Pass@4_1.0: -'
-    assert compared(tmp_path)[1][0].startswith(told)
+    told = compared(tmp_path)[1][0]
+    assert told.startswith('B is worse than A') and "A's 80 missing" in told
     result = without_nan(result) | {'signature': result['signature'] | {'judge': 'another'}}
     write_json(run / f'results/a/{SAMPLED}.json', result)
     claims = compared(tmp_path)[1]
@@ -146,7 +159,7 @@ def test_without_k_the_claim_is_of_accuracy(tmp_path: Path) -> None:
     file = tmp_path / 'c.json'
     assert main(['compare', str(run.folder), '--dataset', 'lmb-greedy', '--json', str(file)]) == 0
     (claim,) = json.loads(file.read_text())['data_sets'][0]['claims']
-    assert claim.startswith('B is better than A in accuracy: +')
+    assert claim.startswith('B is better than A in accuracy on these 40 problems: +')
 
 
 @given(st.integers(1, 30), st.data())
@@ -176,7 +189,7 @@ def test_the_loss_is_shown_but_never_ranked(
     loss, passed, strict = (rows[name] for name in ('loss@4', 'pass@4', 'G-Pass@4_1.0'))
     assert loss['difference'] == pytest.approx(passed['difference'] - strict['difference'])
     assert loss['low'] < loss['difference'] < loss['high'] < 0
-    assert loss['p_value'] is loss['adjusted'] is None
+    assert loss['p_value'] is None and loss['family'] == loss['claim'] == ''
     (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith('loss@4 '))
     assert not {'better', 'worse'} & {*line.split()}
     assert main(['compare', str(tmp_path), '--fail-if-worse', 'loss@4']) == 2
@@ -204,8 +217,8 @@ def test_other_figures_cost_nothing_for_the_loss(tmp_path: Path) -> None:
     (data_set,) = json.loads(file.read_text())['data_sets']
     found = {one['key']: one for one in data_set['differences']}
     assert found['pass@4']['difference'] == found['loss@4']['difference'] == -100
-    assert found['pass@4']['adjusted'] < 0.01
-    assert found['loss@4']['adjusted'] is None
+    assert found['pass@4']['p_value'] < 0.01
+    assert found['loss@4']['p_value'] is None
 
 
 def test_results_without_the_loss_are_shown_and_compared(
@@ -225,7 +238,7 @@ def test_results_without_the_loss_are_shown_and_compared(
     assert 'contradict' not in capsys.readouterr().out
     (benchmark,) = page_data([run]).document['benchmarks']
     assert not any('loss' in column['key'] for column in benchmark['columns'])
-    assert benchmark['claims']['4'] == 'most stable by G-Pass@4_1.0: a'
+    assert benchmark['claim'] == 'most stable by G-Pass@4_1.0: a'
     place = benchmark['pairs']['metrics'].index('loss@4')
     row = benchmark['pairs']['rows'][0][2][place]
     assert np.isfinite(row[:3]).all()

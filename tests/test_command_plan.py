@@ -219,3 +219,25 @@ def test_looks_are_planned(pilot: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [one['n'] for one in looks['looks']] == [8, 16]
     assert sum(one['level'] for one in looks['looks']) == pytest.approx(0.1)
     assert [row['n'] for row in figures[0]['rows']] == [8, 16, None]
+
+
+def test_a_target_tells_the_cheapest_problems_and_samples(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """So many problems make the interval so narrow, and one fewer doesn't."""
+    asked = ['plan', '--mean', '0.4', '--spread', '0.4', '--target', 'G-Pass@8_1.0 ±2']
+    assert main([*asked, '--json']) == 0
+    (found,) = map(json.loads, capsys.readouterr().out.splitlines())
+    costs = dict(found['costs'])
+    assert min(costs, key=lambda n: n * costs[n]) == 8
+    numbers = [str(costs[8]), str(costs[8] - 1)]
+    usual = ['plan', '--mean', '0.4', '--spread', '0.4', '-k', '8', '-n', '8', '--tau', '1']
+    assert main([*usual, '--json', '--problems', *numbers]) == 0
+    of = {row['metric']: row for row in map(json.loads, capsys.readouterr().out.splitlines())}
+    (enough, short) = (high - low for low, high in of['G-Pass@8_1.0']['rows'][0]['intervals'])
+    assert enough <= 0.04 < short
+    assert main(asked) == 0
+    assert f'{8 * costs[8]:,}: {costs[8]:,} problems, n = 8' in capsys.readouterr().out
+    for wrong in ('G-Pass@8_1.0', 'G-Pass@8_1.0 ±0', 'nothing ±2', 'majority vote ±2'):
+        assert main([*asked[:-1], wrong]) == 1
+        assert wrong.partition(' ±')[0] in capsys.readouterr().err

@@ -11,8 +11,8 @@ import pytest
 from made_results import figures, make_version_result
 from made_sweep import SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.compare.comparability import shared_protocols
-from opencompass_gpassk.compare.differences import compare
+from opencompass_gpassk.compare.differences import compare, primary_figure
+from opencompass_gpassk.compare.leaderboard import common_protocols
 from opencompass_gpassk.compare.paired_results import pair_data_sets
 from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
@@ -62,14 +62,14 @@ def test_both_protocols_tell_what_both_results_hold() -> None:
     """k and τ of both; those of either, up to the fewest samples, where none is in both."""
     first = Protocol(16, (4, 8, 16), (0.5, 1.0), (('level',),), sound=0.5)
     second = Protocol(8, (8, 4, 2), (1.0,), (('split',),))
-    a, b = shared_protocols(first, second)
+    a, b = common_protocols([first, second])
     assert (a.n, b.n) == (16, 8)
     assert a == replace(b, n=16)
     assert (a.k, a.taus, a.groups, a.sound) == ((4, 8), (1.0,), (('level',),), None)
-    a, b = shared_protocols(Protocol(16, (16,), (0.5,)), Protocol(8, (2,), (1.0,)))
+    a, b = common_protocols([Protocol(16, (16,), (0.5,)), Protocol(8, (2,), (1.0,))])
     assert (a.k, a.taus) == ((2,), (0.5, 1.0))
-    a, b = shared_protocols(Protocol(16, (16,)), Protocol(1))
-    assert (a.k, b.k, b.n) == ((), (), 1)
+    a, b = common_protocols([Protocol(16, (16,)), Protocol(1)])
+    assert (a.k, b.k, b.n) == ((16,), (), 1)
 
 
 @pytest.mark.parametrize(
@@ -109,15 +109,18 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
     tables = {one.model: one.table() for one in results}
     shared = aligned(tables, results[0].protocol)
-    ours = {one.name: one for one in compare(shared, groups=False)}
+    primary = primary_figure(shared)
+    ours = {one.name: one for one in compare(shared, primary, groups=False)}
     pairs = page_data([run.folder]).document['benchmarks'][0]['pairs']
-    first, second, rows = pairs['rows'][0]
+    first, second, rows, p_value, claim, _ = pairs['rows'][0]
     assert (first, second) == (0, 1)
     compared = 0
     for name, row in zip(pairs['metrics'], rows, strict=True):
         if name in ours:
             one = ours[name]
-            values = [one.difference, one.low, one.high, one.p_value]
-            np.testing.assert_allclose(np.array(row[:4], float), values, atol=1e-4)
+            values = [one.difference, one.low, one.high]
+            np.testing.assert_allclose(np.array(row[:3], float), values, atol=1e-4)
             compared += 1
-    assert compared > 10
+    assert compared > 8
+    assert primary is not None and pairs['figure'] == primary.key
+    assert (p_value, claim) == (ours[primary.key].p_value, ours[primary.key].claim(0.95))

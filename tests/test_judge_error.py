@@ -54,14 +54,18 @@ def estimated(rows: list[str], audit: dict[str, tuple[float, float, float]], k: 
     return judge_error(values, {'outcomes': audit, 'known': {}}, {f'G-Pass@{k}_1.0': (20.0, 60.0)})
 
 
-def test_errors_of_single_samples_are_put_right() -> None:
-    """Nine of ten problems are always solved; all different answers, 1 % called wrong."""
+@pytest.mark.parametrize(('faulty', 'rate'), [(1.0, 0.01), (0.02, 0.5)])
+def test_errors_of_single_samples_are_put_right(faulty: float, rate: float) -> None:
+    """Nine of ten problems are always solved; all different answers, some called wrong.
+
+    The range holds the truth whether errors fall anywhere or befall few problems.
+    """
     rng = np.random.default_rng(1)
     letters = [chr(ord('a') + i) for i in range(16)]
     rows = []
     for p in range(200):
         if p % 10:
-            called = rng.random(16) >= 0.01
+            called = rng.random(16) >= rate * (rng.random() < faulty)
             rows.append(
                 ''.join(x.upper() if y else x for x, y in zip(letters, called, strict=True))
             )
@@ -69,10 +73,11 @@ def test_errors_of_single_samples_are_put_right() -> None:
             rows.append(''.join(letters))
     values = FigureValues(table(rows), Protocol(16, k=(8,), groups=()))
     recorded = values.means(values.parts[''])['G-Pass@8_1.0']
-    assert recorded < 84.5  # 90 · 0.99^8 is 83
+    assert recorded < 89
     found = estimated(rows, ONE_PERCENT, 8)['figures']['G-Pass@8_1.0']
-    assert found['estimate'] == pytest.approx(90, abs=1.5)
+    assert recorded < found['estimate'] < 91
     assert found['range'][0] <= 90 <= found['range'][1] + 0.5
+    assert found['range'][1] - found['range'][0] < 12
 
 
 def test_without_errors_nothing_changes() -> None:
@@ -93,6 +98,7 @@ def test_equal_answers_are_right_or_wrong_together() -> None:
         np.tile([0.0, 1.0], (50, 1, 1)),
         np.ones((50, 1), bool),
         np.zeros((50, 1), bool),
+        np.array([False, True]),
     )
     labels = LabelledOutcomes(np.array([10.0, 50.0]), np.array([10.0, 10.0]), np.array([0.0, 0.9]))
     draws = np.array(list(true_verdicts(answers, labels.chances, 50)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,14 +14,36 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.paired import (
+    FlipTest,
     holm,
     least_p_value,
-    median_p_value,
-    rank_intervals,
-    settled_test,
+    ranks_of,
     sign_flip_test,
+    step_down,
 )
+
+
+def flipped(values: Any, clusters: Any = None, **settings: Any) -> FlipTest:
+    """Test differences of shape (P, M)."""
+    return sign_flip_test(ClusterSums.of(values, clusters), **settings)
+
+
+def rank_intervals(values: Any, clusters: Any = None, **settings: Any) -> np.ndarray:
+    """Return the ranks of models, shape (models, P), at a level of 95 %."""
+    given = np.asarray(values, float)
+    pairs = list(combinations(range(len(given)), 2))
+    steps = np.array([given[b] - given[a] for a, b in pairs]).reshape(len(pairs), -1).T
+    totals = ClusterSums.of(steps, clusters).totals
+    certain = step_down(totals, **settings) <= 0.05 + 1e-9
+    return ranks_of(len(given), pairs, np.where(certain, totals.sum(axis=0), 0.0))
+
+
+def p_values(values: Any, clusters: Any = None, **settings: Any) -> np.ndarray:
+    """Return their p-values."""
+    return flipped(values, clusters, **settings).p_value
 
 
 def enumerated(steps: list[Fraction]) -> Fraction:
@@ -45,15 +68,15 @@ def test_few_clusters_are_enumerated(rows: list[tuple[int, int]], paired: bool) 
     for step, label in zip(steps, labels, strict=True):
         sums[label] = sums.get(label, Fraction(0)) + step
     values = np.array([[float(step)] for step in steps])
-    found = sign_flip_test(values, labels if paired else None)
+    found = p_values(values, labels if paired else None)
     assert found[0] == pytest.approx(float(enumerated(list(sums.values()))))
 
 
 def test_random_flips_are_near_the_exact_share() -> None:
     """12 differences, enumerated and drawn; scipy's permutation test says the same."""
     differences = np.random.default_rng(3).normal(0.2, 0.5, (12, 4)).round(1)
-    exact = sign_flip_test(differences)
-    drawn = sign_flip_test(differences, flips=4095, seed=1)
+    exact = p_values(differences)
+    drawn = p_values(differences, flips=4095, seed=1)
     np.testing.assert_allclose(drawn, exact, atol=0.03)
     assert (drawn != exact).any()
     theirs = stats.permutation_test(
@@ -74,11 +97,9 @@ def test_p_values_are_uniform_where_nothing_differs() -> None:
     counts = rng.binomial(16, strength, (2, problems, 2000)) / 16  # of which many are equal
     for alpha in (0.01, 0.05, 0.2):
         error = math.sqrt(alpha * (1 - alpha) / 2000)
-        share = (sign_flip_test(a - b, flips=2000) <= alpha).mean()
+        share = (p_values(a - b, flips=2000) <= alpha).mean()
         assert alpha - 4 * error < share < alpha + 4 * error
-        assert (sign_flip_test(counts[0] - counts[1], flips=2000) <= alpha).mean() < (
-            alpha + 4 * error
-        )
+        assert (p_values(counts[0] - counts[1], flips=2000) <= alpha).mean() < (alpha + 4 * error)
 
 
 def test_clusters_are_flipped_together() -> None:
@@ -86,8 +107,8 @@ def test_clusters_are_flipped_together() -> None:
     rng = np.random.default_rng(8)
     once = rng.normal(0.1, 0.3, (30, 1)).clip(-1, 1)
     again, clusters = np.repeat(once, 4, axis=0), np.repeat(np.arange(30), 4)
-    assert sign_flip_test(again, clusters)[0] == sign_flip_test(once)[0]
-    assert sign_flip_test(again)[0] < sign_flip_test(once)[0] / 2
+    assert p_values(again, clusters)[0] == p_values(once)[0]
+    assert p_values(again)[0] < p_values(once)[0] / 2
 
 
 def test_two_models_are_compared_on_what_both_have() -> None:
@@ -98,8 +119,8 @@ def test_two_models_are_compared_on_what_both_have() -> None:
     found = bootstrap_means(a - b, bounds=(-1, 1))
     assert found.estimate[0] == pytest.approx((a[9:, 0] - b[9:, 0]).mean())
     assert found.low[0] == pytest.approx(bootstrap_means((a - b)[9:, :1], bounds=(-1, 1)).low[0])
-    assert sign_flip_test(a - b, seed=2)[0] == pytest.approx(
-        sign_flip_test((a - b)[9:, :1], np.arange(31))[0], abs=0.01
+    assert p_values(a - b, seed=2)[0] == pytest.approx(
+        p_values((a - b)[9:, :1], np.arange(31))[0], abs=0.01
     )
 
 
@@ -107,11 +128,11 @@ def test_a_model_and_itself() -> None:
     """No difference, p = 1, and an interval that says that a small one may be there."""
     same = np.zeros((30, 1))
     found = bootstrap_means(same, bounds=(-1, 1))
-    assert (found.estimate[0], sign_flip_test(same)[0], found.method) == (0, 1, ('wilson',))
+    assert (found.estimate[0], p_values(same)[0], found.method) == (0, 1, ('wilson',))
     assert found.low[0] == -found.high[0] < 0
     undefined = np.full((3, 1), math.nan)
     assert math.isnan(bootstrap_means(undefined, bounds=(-1, 1)).low[0])
-    assert math.isnan(sign_flip_test(undefined)[0])
+    assert math.isnan(p_values(undefined)[0])
 
 
 def test_units_are_the_callers() -> None:
@@ -120,7 +141,7 @@ def test_units_are_the_callers() -> None:
     steps = rng.beta(1, 2, (50, 2)) - rng.beta(2, 2, (50, 2))
     shares, percent = (bootstrap_means(u * steps, bounds=(-u, u)) for u in (1, 100))
     np.testing.assert_allclose(percent.low, 100 * shares.low)
-    np.testing.assert_allclose(sign_flip_test(100 * steps), sign_flip_test(steps))
+    np.testing.assert_allclose(p_values(100 * steps), p_values(steps))
 
 
 def test_holm_by_hand() -> None:
@@ -152,8 +173,7 @@ def test_ranks_of_models_that_are_far_apart_and_of_twins() -> None:
     levels = np.array([0.2, 0.9, 0.5, 0.5])
     values = np.clip(levels[:, None] + rng.normal(0, 0.15, (4, 150)), 0, 1)
     assert rank_intervals(values).tolist() == [[4, 4], [1, 1], [2, 3], [2, 3]]
-    assert rank_intervals(values[:1]).tolist() == [[1, 1]]
-    assert rank_intervals(values[:0]).shape == (0, 2)
+    assert ranks_of(1, [], []).tolist() == [[1, 1]]
     assert rank_intervals(values[:, :3]).tolist() == [[1, 4]] * 4  # three problems tell nothing
 
 
@@ -191,7 +211,7 @@ def test_thousands_of_clusters_do_not_overflow() -> None:
     """2 to the number of clusters is beyond a float from 1024 on."""
     steps = np.random.default_rng(0).normal(1.0, 1.0, (3000, 1))
     with np.errstate(all='raise'):
-        (p_value,) = sign_flip_test(steps, flips=100)
+        (p_value,) = p_values(steps, flips=100)
     assert p_value == least_p_value(3000, 100) == 1 / 101
 
 
@@ -203,67 +223,113 @@ def test_a_model_without_a_result_has_every_rank() -> None:
 
 def test_bad_arguments_are_named() -> None:
     """Which, its value, and what is right."""
-    for function in (sign_flip_test, rank_intervals):
+    for function in (p_values, step_down):
         with pytest.raises(ValueError, match='flips is 0'):
             function([[0.5]], flips=0)
-        with pytest.raises(ValueError, match='values have shape'):
-            function([0.5])
+    with pytest.raises(ValueError, match='values have shape'):
+        p_values([0.5])
     with pytest.raises(ValueError, match='level is 2'):
-        rank_intervals([[0.5]], level=2)
-
-
-def settlements(verdicts: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Two models' values of ten problems, shape (1, 2, 10, 1); ? is a missing verdict."""
-    ends = ({'+': 1.0, '-': 0.0, '?': missing} for missing in (0.0, 1.0))
-    low, high = (np.array([[[end[v]] for v in model] for model in verdicts])[None] for end in ends)
-    return low, high
+        p_values([[0.5]], level=2)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.text('+-?', min_size=10, max_size=10), min_size=2, max_size=2),
-    st.lists(st.booleans(), min_size=20, max_size=20),
+    st.integers(0, 10_000),
+    st.integers(1, 40),
+    st.integers(1, 3),
+    st.sampled_from([0.8, 0.95, 0.99]),
+    st.booleans(),
 )
-def test_a_claim_holds_however_missing_verdicts_turn_out(
-    verdicts: list[str], right: list[bool]
+def test_the_interval_leaves_out_0_just_where_the_test_rejects(
+    seed: int, problems: int, size: int, level: float, rounded: bool
 ) -> None:
-    """No assignment of them has a greater p-value in the claim's direction."""
-    low, high = settlements(verdicts)
-    (first, second), _ = settled_test(low, high)
-    truth = iter(right)
-    a, b = (
-        np.array([[{'+': 1.0, '-': 0.0}.get(v, float(next(truth)))] for v in model])
-        for model in verdicts
+    """With all flips and with random ones, with ties, and with clusters of other sizes."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(rng.normal(0, 0.3), 0.5, (problems, 3))
+    clusters = rng.integers(0, max(problems // size, 1), problems)
+    found = flipped(values.round(1) if rounded else values, clusters, level=level, flips=1000)
+    outside = (found.low > 0) | (found.high < 0)
+    assert (outside == (found.p_value <= 1 - level + 1e-9)).all()
+
+
+def test_intervals_of_half_subsets_are_enumerated() -> None:
+    """Their ends are quantiles of the means over all halves; the empty one is 0."""
+    steps = [Fraction(n, 16) for n in (3, -1, 5, 2, 7, 4, 1, 6)]
+    means = sorted(
+        sum(chosen, Fraction(0)) / max(len(chosen), 1)
+        for kept in product((False, True), repeat=len(steps))
+        for chosen in [[step for step, keep in zip(steps, kept, strict=True) if keep]]
     )
-    p_value, total = sign_flip_test(a - b)[0], (a - b).sum()
-    assert first[0] >= (p_value if total > 0 else 1.0) - 1e-12
-    assert second[0] >= (p_value if total < 0 else 1.0) - 1e-12
+    found = flipped([[float(step)] for step in steps])
+    beyond = int(0.025 * len(means))
+    assert found.low[0] == pytest.approx(float(means[beyond]))
+    assert found.high[0] == pytest.approx(float(means[-1 - beyond]))
 
 
-def test_without_missing_verdicts_the_claim_is_the_two_sided_test() -> None:
-    """And where they decide, the more favourable settlement says so."""
-    low, high = settlements(['+++++++++-', '----------'])
-    tested, favourable = settled_test(low, high)
-    assert tested.tolist() == favourable.tolist()
-    assert tested.min() == sign_flip_test(low[0, 0] - low[0, 1])[0]
-    tested, favourable = settled_test(*settlements(['+++++?????', '----------']))
-    assert tested.min() > 0.05 > favourable.min()
+@given(st.lists(st.integers(-8, 8), min_size=1, max_size=30), st.integers(0, 5))
+def test_models_may_change_places(steps: list[int], seed: int) -> None:
+    """Then the ends change sides and signs, and p stays."""
+    values = np.array([[step / 8] for step in steps])
+    one, other = (flipped(sign * values, seed=seed, flips=500) for sign in (1, -1))
+    assert one.p_value[0] == other.p_value[0]
+    assert one.low[0] == pytest.approx(-other.high[0])
+    assert one.high[0] == pytest.approx(-other.low[0])
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_several_draws_make_one_p_value(p_values: list[float]) -> None:
-    """Twice the median, at most 1; of one draw it is the p-value."""
-    found = float(median_p_value(p_values))
-    if len(p_values) == 1:
-        assert found == p_values[0]
-    else:
-        assert found == min(1.0, 2 * sorted(p_values)[math.ceil(len(p_values) / 2) - 1])
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=8),
+)
+def test_a_family_is_stepped_down_by_enumeration(rows: list[tuple[int, int]]) -> None:
+    """The most extreme is compared with the greater of both, the other with itself alone."""
+    totals = np.array(rows, float)
+    scale = np.sqrt((totals**2).sum(axis=0))
+    scaled = totals / np.where(scale > 0, scale, 1)
+    signs = np.array(list(product((1, -1), repeat=len(rows))))
+    sums = np.abs(signs @ scaled)
+    observed = np.abs(scaled.sum(axis=0))
+    first, second = (0, 1) if observed[0] >= observed[1] else (1, 0)
+    of_second = (sums[:, second] >= observed[second] - 1e-9).mean()
+    of_first = (sums.max(axis=1) >= observed[first] - 1e-9).mean()
+    found = step_down(totals)
+    assert found[first] == pytest.approx(of_first)
+    assert found[second] == pytest.approx(max(of_first, of_second))
 
 
-def test_ranks_use_the_less_favourable_settlement_of_each_pair() -> None:
-    """A model ahead by its missing verdicts alone isn't ahead."""
-    sure = np.tile([[1.0], [0.0]], (1, 30))
-    assert rank_intervals(sure, high=sure).tolist() == [[1, 1], [2, 2]]
-    doubtful = sure.copy()
-    doubtful[0, :25] = 0.0  # right only if the missing ones are
-    assert rank_intervals(doubtful, high=sure).tolist() == [[1, 2], [1, 2]]
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000), st.integers(2, 60))
+def test_a_family_of_one_is_the_test_itself(seed: int, problems: int) -> None:
+    """And of several, none has a smaller p-value than alone; a copy costs nothing."""
+    values = np.random.default_rng(seed).normal(0.1, 0.4, (problems, 3)).round(1)
+    alone = p_values(values, flips=1000)
+    for column in range(3):
+        assert step_down(values[:, [column]], flips=1000)[0] == pytest.approx(alone[column])
+    together = step_down(values, flips=1000)
+    chance = 4 * np.sqrt(alone * (1 - alone) / 1000)  # alone, all flips may have been made
+    assert (together >= alone - chance - 1e-9).all()
+    again = step_down(np.column_stack([values, values[:, 0]]), flips=1000)
+    np.testing.assert_allclose(again, [*together, together[0]])
+
+
+def test_ranks_follow_from_what_is_certain() -> None:
+    """A model is behind all that are surely better, and before all that are surely worse."""
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    assert ranks_of(3, pairs, [0, 0, 0]).tolist() == [[1, 3]] * 3
+    assert ranks_of(3, pairs, [-1, -1, 0]).tolist() == [[1, 1], [2, 3], [2, 3]]
+    assert ranks_of(3, pairs, [1, 1, 1]).tolist() == [[3, 3], [2, 2], [1, 1]]
+
+
+def test_intervals_contain_the_truth_as_often_as_they_say() -> None:
+    """Of 400 comparisons on 60 problems; models with other numbers of samples too."""
+    rng, held = np.random.default_rng(11), []
+    for n in ((16, 16), (16, 48)):
+        rate = rng.beta(0.5, 0.5, (60, 400))
+        other = np.clip(rate + rng.normal(0, 0.05, rate.shape), 0, 1)
+        truth = (other**4 - rate**4).mean()
+        a, b = (
+            np.asarray(g_pass_at_k(np.full(rate.shape, m), rng.binomial(m, of), 4, 1.0))
+            for m, of in zip(n, (rate, other), strict=True)
+        )
+        found = flipped(b - a, flips=1000)
+        held.append(((found.low <= truth) & (truth <= found.high)).mean())
+    assert min(held) > 0.9

@@ -46,20 +46,17 @@ def rounded(value: Any) -> Any:
 
 
 def figures(run: Path, name: str) -> dict[str, Any]:
-    """A result but for versions, details, what was added, and intervals of drops made otherwise."""
+    """A result but for versions, details, what was added, and intervals, which are wider now."""
     found = in_schema_3(json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8')))
     for name in ('undecided', 'unrecognised'):
         found['counts'].pop(name, None)
     found['shares'].pop('unrecognised', None)
     found['judging'].pop('reasons', None)
-    for field in (found['figures'], found.get('intervals', {}), found.get('intervals_fixed', {})):
+    for field in (found['figures'], found.get('intervals_fixed', {})):
         for key in [key for key in field if 'loss@' in key]:
             del field[key]
-    intervals = found['intervals'] = {
-        key: ends for key, ends in found.get('intervals', {}).items() if 'drop to sound' not in key
-    }
-    methods = found.get('uncertainty', {}).pop('other_methods', {})
-    found['wilson'] = [key for key in methods.get('wilson', []) if key in intervals]
+    found.pop('intervals', None)
+    found.get('uncertainty', {}).pop('other_methods', None)
     return {
         k: rounded(v)
         for k, v in found.items()

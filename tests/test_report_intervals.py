@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from made_results import as_result, make_result
 
-from opencompass_gpassk.metrics.paired import rank_intervals
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark, interval_notes
 from opencompass_gpassk.report.files import to_csv, to_json, write_report
@@ -158,6 +157,35 @@ def test_intervals_of_differences_are_told_apart() -> None:
     assert 'gains and losses instead of the bootstrap, for differences: mG-Pass@2' in text
 
 
+@pytest.mark.parametrize(
+    ('fixed', 'judged', 'told'),
+    [
+        (
+            [49.0, 51.0],
+            None,
+            '100 % from problems, 0 % from samples: more problems would help, more',
+        ),
+        ([31.0, 69.0], None, 'from samples: more samples would help most'),
+        ([49.0, 51.0], [10.0, 90.0], 'from verdicts: labels of verdicts (gpassk audit) would help'),
+    ],
+)
+def test_a_line_says_where_the_uncertainty_comes_from(
+    fixed: list[float], judged: list[float] | None, told: str
+) -> None:
+    """From problems, samples and, after an audit, verdicts."""
+    key = 'G-Pass@2_1.0'
+    result = with_intervals(make_result(COUNTS, 4, (2,)), {key: [30.0, 70.0]})
+    result['intervals_fixed'] = {key: fixed}
+    if judged:
+        result['judge_error'] = {'figures': {key: {'estimate': 50.0, 'range': judged}}}
+    (line,) = (
+        line
+        for line in to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0]).splitlines()
+        if f'the uncertainty of {key} comes to' in line
+    )
+    assert told in line
+
+
 def test_csv_and_json_hold_both_ends() -> None:
     """Low and high stand beside the figure; where there are none, the cells are empty."""
     rows = list(csv.DictReader(io.StringIO(to_csv(of_two()))))
@@ -215,53 +243,46 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
         strong=table_of(STRONG, 4), equal=table_of(EQUAL, 4), weak=table_of(WEAK, 4)
     )
     (table,) = benchmark_tables(Board(results, trials))
-    ranks = rank_intervals([[c / 4 for c in counts] for counts in (STRONG, EQUAL, WEAK)])
-    assert [best == 1 for best, _ in ranks.tolist()] == [True, True, False]
-    assert marked(table) == {name: {'strong', 'equal'} for name in table.columns[1:-1]}
+    assert marked(table) == {'G-Pass@2_1.0': {'strong', 'equal'}}
     assert table.columns[-1] == 'loss@2'
     assert table.claims == ['may be the most stable by G-Pass@2_1.0: strong, equal']
     lines = to_text(table).splitlines()
-    assert [line.count('*') for line in lines if line.startswith(('strong', 'weak'))] == [7, 0]
+    assert [line.count('*') for line in lines if line.startswith(('strong', 'weak'))] == [1, 0]
     assert sum(line.startswith('  * *: the best of its column') for line in lines) == 1
     markdown = to_markdown(table)
-    assert '| strong | **87.5** |' in markdown
-    assert '| weak | 12.5 |' in markdown
+    assert '| **75.0** |' in markdown
+    assert not any('**' in line for line in markdown.splitlines() if line.startswith('| weak'))
     assert '- bold: the best of its column (paired' in markdown
 
 
 def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     """One is bold or starred; who is a little worse, which may be luck, has another mark."""
-    near = [4, 3] * 11 + [4, 2]
+    near = [4, 3] * 11 + [3, 3]
     results, trials = measured(
         strong=table_of(STRONG, 4), near=table_of(near, 4), weak=table_of(WEAK, 4)
     )
     (table,) = benchmark_tables(Board(results, trials))
-    of = {table.rows[row][0]: mark for (row, column), mark in table.marks.items() if column == 1}
+    of = {table.rows[row][0]: mark for (row, _), mark in table.marks.items()}
     assert of == {'strong': Mark.BEST, 'near': Mark.NEAR}
     text, markdown, latex = to_text(table), to_markdown(table), to_latex(table)
-    assert text.count('*87.5') == 1
-    assert text.count('≈86.5') == 1
+    assert text.count('*75.0') == 1
+    assert text.count('≈72.9') == 1
     assert '*: the best of its column; ≈: not distinguishable from the best (' in text
-    assert '| near | ≈86.5 |' in markdown
+    assert ' | ≈72.9 | ' in markdown
     assert '- bold: the best of its column; ≈: not distinguishable' in markdown
-    assert 'near & $^\\approx$86.5 &' in latex
+    assert '& $^\\approx$72.9 &' in latex
     assert 'bold: the best of its column; $\\approx$: not distinguishable' in latex
 
 
-def test_groups_are_compared_each_by_itself() -> None:
-    """Who is the best on the hard problems need not be on all; the note says so."""
+def test_groups_and_other_figures_are_not_marked() -> None:
+    """Only the primary figure is tested, on all problems."""
     results, trials = measured(
         even=table_of([3, 3] * 12, 4, groups=('a', 'b')),
         odd=table_of([4, 0] * 12, 4, groups=('a', 'b')),
     )
-    _, table = benchmark_tables(Board(results, trials))
-    of = {
-        (table.rows[row][0], table.rows[row][2]): mark
-        for (row, column), mark in table.marks.items()
-        if table.columns[column] == 'average@4'
-    }
-    assert of == {('a', 'odd'): Mark.BEST, ('b', 'even'): Mark.BEST}
-    assert '*: the best of its group and k (paired' in to_text(table)
+    table, by_group = benchmark_tables(Board(results, trials))
+    assert {table.columns[column] for _, column in table.marks} == {'G-Pass@2_1.0'}
+    assert not by_group.marks
 
 
 def test_one_model_is_not_the_best() -> None:
@@ -277,11 +298,8 @@ def test_one_model_is_not_the_best() -> None:
 @pytest.mark.parametrize(
     ('weak', 'note'),
     [
-        (None, 'the best samples are not marked: the trials of weak can not be read'),
-        (
-            table_of(WEAK, 4, first=100),
-            'the best samples are not marked: the models answered different problems',
-        ),
+        (None, 'not ranked, since the trials can not be read: weak'),
+        (table_of(WEAK, 4, first=100), ''),
     ],
 )
 def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: str) -> None:
@@ -290,7 +308,11 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     if weak is None:
         del trials['weak', 'x']
     (table,) = benchmark_tables(Board(results, trials))
-    assert (table.marks, table.warnings, table.claims) == ({}, [note], [])
+    assert (list(table.warnings), [c for c in table.claims if 'most stable' in c]) in (
+        ([note], []),
+        ([], [f'may be the most stable by G-Pass@2_1.0: {name}' for name in ('strong, weak',)]),
+    )
+    assert Mark.BEST not in table.marks.values() or not note
 
 
 def test_each_pair_is_compared_on_the_problems_of_both() -> None:
@@ -304,7 +326,7 @@ def test_each_pair_is_compared_on_the_problems_of_both() -> None:
     (table,) = benchmark_tables(Board(results, trials))
     shown = {row[0]: row[1] for row in table.rows}
     assert shown['partial'] == 87.5 > shown['strong']
-    of = {table.rows[row][0]: mark for (row, column), mark in table.marks.items() if column == 1}
+    of = {table.rows[row][0]: mark for (row, _), mark in table.marks.items()}
     assert of == {'strong': Mark.BEST}
     assert table.claims == ['most stable by G-Pass@2_1.0: strong']
     assert not table.warnings
@@ -317,25 +339,25 @@ def test_another_judge_leaves_the_others_to_be_compared() -> None:
     )
     results['perfect']['x']['signature']['judge'] = 'llm:kind'
     (table,) = benchmark_tables(Board(results, trials))
-    assert marked(table)['average@4'] == {'strong'}
+    assert marked(table)['G-Pass@2_1.0'] == {'strong'}
     assert table.claims == ['most stable of the 2 models compared by G-Pass@2_1.0: strong']
-    assert 'perfect is not compared: judge llm:kind; other results here have rule' in table.warnings
+    assert any(note.startswith('perfect is not ranked: judge llm:kind') for note in table.warnings)
     del results['weak']
     (table,) = benchmark_tables(Board(results, trials))
     assert (table.marks, table.claims) == ({}, [])
 
 
 def test_trials_of_another_run_mark_nothing() -> None:
-    """The figure that is shown must be of the trials that are compared."""
+    """The figures that are shown must be those of the trials that are compared."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     trials['weak', 'x'] = table_of(STRONG, 4)
     (table,) = benchmark_tables(Board(results, trials))
     assert not table.marks
-    assert any(note.startswith('average@n is not marked') for note in table.warnings)
+    assert any('weak is not ranked: its result contradicts' in note for note in table.warnings)
 
 
-def test_greedy_answers_are_compared_with_greedy_answers() -> None:
-    """Of a model without any, nothing is said in that column."""
+def test_greedy_answers_are_ranked_where_nothing_was_sampled() -> None:
+    """By their accuracy; beside samples they are only shown."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     for model, counts in {'strong': [1, 1, 1] * 8, 'weak': [0, 0, 1] * 8}.items():
         trials[model, 'g'] = table_of(counts, 1)
@@ -343,23 +365,22 @@ def test_greedy_answers_are_compared_with_greedy_answers() -> None:
             trials[model, 'g'], Protocol(n=1), benchmark='b', greedy=True
         )
     (table,) = benchmark_tables(Board(results, trials))
-    assert marked(table)['Greedy'] == {'strong'}
-    del results['weak']['g']
-    (table,) = benchmark_tables(Board(results, trials))
-    assert 'Greedy' not in marked(table)
-    assert marked(table)['average@4'] == {'strong'}
+    assert list(marked(table)) == ['G-Pass@2_1.0']
+    alone = {model: {'g': of_model['g']} for model, of_model in results.items()}
+    (table,) = benchmark_tables(Board(alone, trials))
+    assert marked(table) == {'Greedy': {'strong'}}
+    assert table.claims == ['best by accuracy: strong']
 
 
 def test_models_of_other_n_are_compared() -> None:
-    """average@n is comparable whatever n is, and so are figures of the same k."""
+    """Figures of the same k are comparable whatever n is."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     trials['weak', 'x'] = table_of([2 * c for c in WEAK], 8)
     results['weak']['x'] = as_result(
         trials['weak', 'x'], Protocol(n=8, k=(2,)), benchmark='b', greedy=False
     )
     (table,) = benchmark_tables(Board(results, trials))
-    assert marked(table)['average@n'] == {'strong'}
-    assert marked(table)['mG-Pass@2'] == {'strong'}
+    assert marked(table) == {'G-Pass@2_1.0': {'strong'}}
 
 
 def test_a_result_that_makes_no_sense_marks_nothing() -> None:

@@ -109,18 +109,19 @@ def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
     """A difference is that of the two figures in the table, and lies in its interval."""
     (benchmark,) = data.document['benchmarks']
     small, large = (entry['figures'][''] for entry in page_entries(benchmark))
-    ((first, second, rows),) = benchmark['pairs']['rows']
+    pairs = benchmark['pairs']
+    ((first, second, rows, p_value, claim, sentence),) = pairs['rows']
     assert (first, second) == (0, 1)
-    for name, (difference, low, high, p, adjusted, *of) in zip(
-        benchmark['pairs']['metrics'], rows, strict=True
-    ):
-        assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
-        assert of[:-1] == [pytest.approx(one[name], abs=1e-3) for one in (small, large)] + [12, 0]
+    for name, (difference, low, high, *of) in zip(pairs['metrics'], rows, strict=True):
+        if name in small and name in large:
+            assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
+            assert of == [*(pytest.approx(one[name], abs=1e-3) for one in (small, large)), 12]
         assert low <= difference <= high
-        assert name.startswith('loss') if p is None else 0 < p <= adjusted <= 1
-    ranks = dict(zip(benchmark['pairs']['metrics'], benchmark['pairs']['ranks'], strict=True))
-    assert [ranks.pop(f'loss@{k}') for k in (2, 4)] == [[None, None]] * 2
-    assert [one[1][0] for one in ranks.values()] == [1] * len(ranks)
+    assert pairs['figure'] == 'G-Pass@4_1.0'
+    assert 0 < p_value <= 1
+    assert bool(claim) is (p_value <= 0.05)
+    assert 'G-Pass@4_1.0' in sentence
+    assert [rank[0] for rank in pairs['ranks']] == ([2, 1] if claim else [1, 1])
 
 
 def page_entries(benchmark: dict[str, Any]) -> list[dict[str, Any]]:
@@ -185,8 +186,7 @@ def test_failed_partial_and_double_results_are_said(
     }
     assert 'partial run' in [word for word, _ in entries['cut']['marks']]
     assert entries['large [20260101_000000]']['marks'] == []
-    place = benchmark['pairs']['metrics'].index('mG-Pass@4')
-    ranks = dict(zip(entries, benchmark['pairs']['ranks'][place], strict=True))
+    ranks = dict(zip(entries, benchmark['pairs']['ranks'], strict=True))
     assert ranks.pop('small') is None  # it has no samples
     assert all(1 <= best <= worst <= 3 for best, worst in ranks.values())
     told = capsys.readouterr().err
@@ -481,15 +481,14 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
     assert shown() == [set(), set()]
 
 
-def test_versions_of_a_problem_stay_together_without_trials(work_dir: Path, tmp_path: Path) -> None:
-    """Translations are one cluster of the intervals, whether the trials can be read or not."""
+def test_problems_are_shown_without_trials(work_dir: Path, tmp_path: Path) -> None:
+    """With their groups, from the result; models are compared where there are trials."""
     shutil.copytree(work_dir, tmp_path / 'w')
     whole = page_data([tmp_path / 'w']).document['benchmarks'][0]
     for path in tmp_path.glob('w/*/results/*/*.gz'):
         path.unlink()
     (bare,) = page_data([tmp_path / 'w']).document['benchmarks']
-    place = bare['pairs']['metrics'].index('mG-Pass@4')
-    assert bare['pairs']['rows'][0][2][place] == whole['pairs']['rows'][0][2][place]
+    assert (bare['pairs']['rows'], bare['pairs']['figure'], bare['claim']) == ([], None, '')
     assert [one['groups'] for one in bare['problems']] == [
         one['groups'] for one in whole['problems']
     ]
@@ -627,21 +626,20 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     write_json(path, result)
     (benchmark,) = page_data([tmp_path]).document['benchmarks']
     place = benchmark['pairs']['metrics'].index('average@n')
-    rows = {(a, b): row[place] for a, b, row in benchmark['pairs']['rows']}
+    rows = {(a, b): row[place] for a, b, row, *_ in benchmark['pairs']['rows']}
+    p_values = {(a, b): p for a, b, _, p, *_ in benchmark['pairs']['rows']}
     asked = [p for p in benchmark['problems'] if p['n'][0] and p['n'][2]]
     means = [100 * sum(p['c'][i] / p['n'][i] for p in asked) / 24 for i in (0, 2)]
-    assert rows[0, 2][5:] == [*(pytest.approx(mean, abs=1e-3) for mean in means), 24, 0, [8, 12]]
+    assert rows[0, 2][3:] == [*(pytest.approx(mean, abs=1e-3) for mean in means), 24]
     assert rows[0, 2][0] == pytest.approx(means[1] - means[0], abs=1e-3)
-    assert rows[0, 1][7] == 40
+    assert rows[0, 1][5] == 40
     marks = [[word for word, _ in entry['marks']] for entry in page_entries(benchmark)]
     assert marks == [[], [], ['fewer problems'], ['other judge']]
     judges = 'different judges: rule and another'
     assert benchmark['pairs']['incomparable'] == [[i, 3, judges] for i in (0, 1, 2)]
-    assert {pair: row[3] is None for pair, row in rows.items()} == {p: p[1] == 3 for p in rows}
-    assert all('of the 3 models compared' in claim for claim in benchmark['claims'].values())
-    assert [rank is None for rank in benchmark['pairs']['ranks'][place]] == [
-        *(False, False, False, True)
-    ]
+    assert {pair: p is None for pair, p in p_values.items()} == {p: p[1] == 3 for p in rows}
+    assert 'of the 3 models compared' in benchmark['claim']
+    assert [rank is None for rank in benchmark['pairs']['ranks']] == [False, False, False, True]
     assert {group['label']: group['problems'] for group in benchmark['groups']}['en'] == 20
 
 
@@ -702,15 +700,13 @@ def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
     assert cut[0][5] != cut[1][5]
 
 
-def test_other_numbers_of_samples_are_drawn(tmp_path: Path) -> None:
-    """A model with fewer samples has a rank too; a greedy response is one whatever was sampled."""
+def test_other_numbers_of_samples_are_ranked(tmp_path: Path) -> None:
+    """A model with fewer samples has a rank too."""
     run = make_sweep(tmp_path / '1', {'a': 0, 'c': 1}, Sweep(problems=40))
     add_result(run.folder, 'b', SAMPLED, 9, Sweep(problems=40, n=4), 4, random.Random(1))
     (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    pairs = benchmark['pairs']
-    place = pairs['metrics'].index('average@n')
-    p = {(a, b): row[place][3] for a, b, row in pairs['rows']}
-    assert p[0, 2] < 0.01 and pairs['ranks'][place][2] == [1, 1]
+    p = {(a, b): p_value for a, b, _, p_value, *_ in benchmark['pairs']['rows']}
+    assert p[0, 2] < 0.01 and benchmark['pairs']['ranks'][2] == [1, 1]
 
 
 def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
@@ -735,39 +731,25 @@ def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
 
 
 def test_only_comparable_models_are_tested(tmp_path: Path) -> None:
-    """Two pairs of models, each with a judge of its own, and two results that contradict trials."""
-    run = make_sweep(tmp_path / '1', dict.fromkeys('abcd', 0), Sweep(problems=40))
-    for model in 'cd':
+    """Two results of another judge than most have, and results that contradict their trials."""
+    run = make_sweep(tmp_path / '1', dict.fromkeys('abcde', 0), Sweep(problems=40))
+    for model in 'de':
         for path in (run.folder / f'results/{model}').glob('*.json'):
             result = json.loads(path.read_text())
             result['signature']['judge'] = 'another'
             write_json(path, result)
     (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    ranked = [not name.startswith('loss') for name in benchmark['pairs']['metrics']]
-    tested = {
-        (a, b): [one[3] is not None for one, tested in zip(row, ranked, strict=True) if tested]
-        for a, b, row in benchmark['pairs']['rows']
-    }
-    assert all(tested[0, 1]) and all(tested[2, 3])
-    assert not any(any(tested[pair]) for pair in ((0, 2), (0, 3), (1, 2), (1, 3)))
+    tested = {(a, b): p is not None for a, b, _, p, *_ in benchmark['pairs']['rows']}
+    assert {pair for pair, one in tested.items() if one} == {(0, 1), (0, 2), (1, 2)}
+    assert [rank is None for rank in benchmark['pairs']['ranks']] == [False] * 3 + [True] * 2
     for path in run.folder.glob(f'results/*/{SAMPLED}.json'):
         result = json.loads(path.read_text())
         result['details'][0]['c'] = 0 if result['details'][0]['c'] else 1
         write_json(path, result)
     (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    place = benchmark['pairs']['metrics'].index('average@n')
-    assert all(row[place][3] is None for _, _, row in benchmark['pairs']['rows'])
-    assert benchmark['pairs']['ranks'][place] == [None] * 4
-
-
-def test_few_differences_are_counted(tmp_path: Path) -> None:
-    """How many clusters differ stands beside an interval that no bootstrap gave."""
-    run = make_sweep(tmp_path / '1', {'a': 20}, Sweep(problems=40))
-    add_result(run.folder, 'b', SAMPLED, 20, Sweep(problems=40), 8, random.Random(1))
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    place = benchmark['pairs']['metrics'].index('average@n')
-    (pair,) = benchmark['pairs']['rows']
-    assert pair[2][place][0] == 0 and pair[2][place][-1] == [0, 20]
+    assert all(p is None for _, _, _, p, *_ in benchmark['pairs']['rows'])
+    assert benchmark['pairs']['ranks'] == [None] * 5
+    assert 'contradicts' in benchmark['pairs']['incomparable'][0][2]
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from made_reasoning import Sample, make_reasoned, make_unjudged
-from made_results import as_result, figures, make_result
+from made_results import figures, make_result
 from made_runs import MadeRun
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
@@ -358,33 +358,3 @@ def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:
         *('accuracy', 'sound accuracy', 'validity', 'redundancy')
     ]
     assert listed['alone'] == [('validity', '50.00'), ('redundancy', '10.00')]
-
-
-def test_the_best_sound_figures_are_marked() -> None:
-    """Who is as right, but reasons worse, is marked among the plain figures alone."""
-    problems = [Problem(f'p{i}', groups={'split': 'ab'[i % 2]}) for i in range(24)]
-    results, trials = {}, {}
-    for model, validity in {'valid': 0.9, 'guesses': 0.1}.items():
-        table = TrialTable(
-            problems,
-            [
-                Trial(one.problem_id, replica, Verdict.CORRECT, values={'validity': validity})
-                for one in problems
-                for replica in range(4)
-            ],
-        )
-        protocol = Protocol(n=4, k=(2,), sound=0.25)
-        result = as_result(table, protocol, benchmark='b', greedy=False)
-        results[model] = {'x': result | {'reasoning': SAMPLED['reasoning']}}
-        results[model]['x']['signature']['reasoning'] = SAMPLED['signature']['reasoning']
-        trials[model, 'x'] = table
-    tables = report_tables(Board(results, trials))
-    sound = titled(tables, 'b: sound G-Pass@2')
-    of = {sound.columns[column]: sound.rows[row][0] for row, column in sound.marks}
-    assert of == {'sound': 'valid'}
-    assert {column % 3 for _, column in sound.marks} == {2}
-    plain = next(table for table in tables if table.title.endswith('k = 2'))
-    assert {plain.rows[row][0] for row, _ in plain.marks} == {'valid', 'guesses'}
-    groups = titled(tables, 'b: sound figures by split')
-    assert {groups.rows[row][2] for row, _ in groups.marks} == {'valid'}
-    assert {groups.columns[column] for _, column in groups.marks} == {'sound'}

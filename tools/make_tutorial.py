@@ -21,6 +21,8 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.compare.claims import p_text
+
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / 'docs/tutorial.md'
 PORT = '8765'
@@ -97,8 +99,8 @@ def _claim(folder: Path) -> str:
         **At temperature 0.5 the model is more stable than at 1.5.** It solves
         {every['first']:.1f} % of such problems in all of 8 attempts, against
         {every['second']:.1f} %. The difference is {-every['difference']:.1f} points, with a 95 %
-        interval from {-every['high']:.1f} to {-every['low']:.1f} and a p-value of
-        {every['adjusted']:.3f}, corrected for the number of figures.
+        interval from {-every['high']:.1f} to {-every['low']:.1f} and
+        p {p_text(every['p_value'])}. This was the primary figure, so that nothing is corrected.
 
         **Nothing is claimed of pass@8.** A difference of {abs(some['difference']):.1f} points may
         be chance. The model is not shown to be equally good either: the interval goes from

@@ -21,6 +21,12 @@ from typing import Any
 from opencompass_gpassk.inference.trial_requests import request_seed
 
 
+class Server(ThreadingHTTPServer):
+    """A server to which hundreds connect at once."""
+
+    request_queue_size = 1024  # of 5 places, as by default, most wait seconds to knock again
+
+
 class Recording:
     """The responses of one model.
 
@@ -90,7 +96,7 @@ def main() -> None:
         def log_message(self, *args: Any) -> None:
             pass
 
-    ThreadingHTTPServer(('127.0.0.1', args.port), Handler).serve_forever()
+    Server(('127.0.0.1', args.port), Handler).serve_forever()
 
 
 if __name__ == '__main__':

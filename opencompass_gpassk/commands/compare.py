@@ -18,10 +18,17 @@ from opencompass_gpassk.compare.comparability import (
     cautions,
     incomparable,
     planned_look,
-    shared_protocols,
     sides_differ,
 )
-from opencompass_gpassk.compare.differences import check_metrics, compare
+from opencompass_gpassk.compare.differences import (
+    PRIMARY,
+    Check,
+    check_metrics,
+    compare,
+    primary_figure,
+    tipping_point,
+)
+from opencompass_gpassk.compare.leaderboard import common_protocols
 from opencompass_gpassk.compare.paired_results import (
     Pair,
     chosen_models,
@@ -39,6 +46,7 @@ from opencompass_gpassk.report.tables.comparison import (
 )
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.figures import Figure, parse_figure
 from opencompass_gpassk.results.read import ModelResult, results_at
 
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
@@ -53,19 +61,27 @@ Without B, A is a run of two models.
 Data sets are paired by abbr, else by benchmark and n. Problems are the same if id, gold answer and
 question are equal. Other problems are left out and counted.
 
+One figure is primary: G-Pass@k at τ = 1 and the greatest k of both, accuracy on RV-Bench or with
+one response to each problem, validity without verdicts. It is tested by itself. The other figures
+are one family of tests, and so are the groups, in the primary figure.
+
 --fail-if-worse checks a new model B against A, for example after training. B is worse in a figure
-if it has fallen (or risen, if lower is better) and the two-sided p-value of the paired sign-flip
-test over clusters of problems is below 1 - LEVEL, after Holm's correction over the named figures on
-all compared data sets. Other figures don't affect that.
+if it has fallen (or risen, if lower is better), in at least 6 clusters of problems, and the p-value
+is at most 1 - LEVEL. The named figures on all compared data sets are one family of tests. Other
+figures don't affect that.
 
 --looks gives a plan of several comparisons of A and B, the next with more samples, such as n = 16,
-32 and 48. This is one of them, and p-values are corrected for all. Without a plan they are nominal
-if a result was looked at before; a caution then says so. The n is that of the side with fewer
-samples.
+32 and 48. This is one of them, and its tests and intervals have its level. Without a plan they are
+nominal if a result was looked at before; a caution then says so. The n is that of the side with
+fewer samples.
 
-Exit code: 1 if a named figure is worse; 2 if that is unknown, for example with too few problems for
-a significant difference, or if B lacks problems of A, the results are not comparable or missing
-verdicts decide, and on errors; 0 otherwise.
+--margin 3 asks whether B is at most 3 points less stable than A in the primary figure, as of a
+quantised or cheaper model: it is shown if the whole interval of B - A lies above -3.
+--fail-unless-as-stable 3 makes that a condition, on every compared data set.
+
+Exit code: 1 if a named figure is worse, or B surely more than the margin less stable; 2 if that
+is unknown, for example with fewer than 6 clusters of problems, or if B lacks problems of A or the
+results are not comparable, and on errors; 0 otherwise.
 """
 
 
@@ -88,9 +104,23 @@ def add_parser(subparsers: Any, told: str) -> None:
         'average@16 or en/G-Pass@16_1.0; write it after A and B',
     )
     parser.add_argument(
+        '--margin',
+        type=float,
+        metavar='POINTS',
+        help='say whether B is at most so many points less stable',
+    )
+    parser.add_argument(
+        '--fail-unless-as-stable',
+        type=float,
+        metavar='POINTS',
+        help='exit with 1 if B is surely more than so many points less stable, with 2 unless it is '
+        'shown to be at most so many',
+    )
+    parser.add_argument(
         '--allow-missing',
         action='store_true',
-        help='with --fail-if-worse: B may lack data sets and problems of A',
+        help='with --fail-if-worse or --fail-unless-as-stable: B may lack data sets and problems '
+        'of A',
     )
     add_numbers(
         parser,
@@ -98,6 +128,12 @@ def add_parser(subparsers: Any, told: str) -> None:
         int,
         'the planned n of all comparisons of A and B, such as 16 32 48, of which this is one; '
         'write it after A and B',
+    )
+    parser.add_argument(
+        '--primary',
+        metavar='METRIC',
+        help='the figure by which B is compared first, such as average@16 (default: G-Pass@k at '
+        'τ = 1 and the greatest k)',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')
     parser.add_argument(
@@ -136,25 +172,37 @@ def _run(args: argparse.Namespace) -> int:
     for name in ('seed', 'problems'):
         if getattr(args, name) < 0:
             raise ValueError(f'--{name} is {getattr(args, name)}; take 0 or more')
+    for name in ('margin', 'fail_unless_as_stable'):
+        if (points := getattr(args, name)) is not None and not 0 < points < 100:
+            option = name.replace('_', '-')
+            raise ValueError(f'--{option} is {points:g}; give points above 0, such as 3')
+    margin = args.margin if args.fail_unless_as_stable is None else args.fail_unless_as_stable
     levels = look_levels(args.looks, args.level) if args.looks else {}
+    asked = parse_figure(args.primary) if args.primary else None
     pairs, unpaired = _pairs(args)
     compared = []
     faults = []
     for pair in pairs:
         _note(f'comparing {_name(pair)}')
         try:
-            compared.append(_compare(pair, settings, levels))
+            compared.append(replace(_compare(pair, settings, levels, asked), margin=margin))
         except ValueError as error:  # a bad file only costs its own data set
             faults.append(short_line(str(error)))
             unpaired += pair
-    if not compared or (faults and args.fail_if_worse and not args.allow_missing):
+    if not compared or (faults and _must_be_whole(args)):
         raise ValueError('\n'.join(faults))
     for fault in faults:
         _note(fault)
     _check_missing(args, compared)
     figures = {one.name: one.differences for one in compared}
     incomparable = {one.name: one.incomparable for one in compared}
-    checks = check_metrics(figures, args.fail_if_worse, args.level, incomparable)
+    checks = check_metrics(
+        figures,
+        args.fail_if_worse,
+        settings,
+        incomparable,
+        {one.name: one.level for one in compared},
+    )
     if args.json:
         document = comparison_document(pairs[0], compared, checks, unpaired, settings)
         text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)
@@ -170,18 +218,41 @@ def _run(args: argparse.Namespace) -> int:
         for table in comparison_tables(one, groups=args.groups, most=args.problems)
     ]
     _write(args, [*sides, *others], check_lines(checks), tables)
+    return _exit_code(checks, compared if args.fail_unless_as_stable is not None else [])
+
+
+def _exit_code(checks: Sequence[Check], gated: Sequence[Compared]) -> int:
+    """Return the exit code that DESCRIPTION defines, and print why it is not 0.
+
+    Args:
+        checks: The checks of ``--fail-if-worse``.
+        gated: The comparisons that ``--fail-unless-as-stable`` is about.
+    """
     unknown = [check for check in checks if check.unknowable and not check.worse]
     for check in unknown:
         _note(
             f'gpassk compare: --fail-if-worse {check.difference.key}: unknown on '
             f'{check.data_set}: {check.unknowable}'
         )
-    return 1 if any(check.worse for check in checks) else 2 if unknown else 0
+    for one in gated:
+        if not one.as_stable:
+            why = '; '.join(one.incomparable) or one.stability
+            _note(f'gpassk compare: --fail-unless-as-stable: {one.name}: {why}')
+    stable = [one.as_stable for one in gated]
+    if any(check.worse for check in checks) or False in stable:
+        return 1
+    return 2 if unknown or None in stable else 0
+
+
+def _must_be_whole(args: argparse.Namespace) -> bool:
+    """Tell whether B may not lack anything of A."""
+    checked = args.fail_if_worse or args.fail_unless_as_stable is not None
+    return bool(checked and not args.allow_missing)
 
 
 def _check_missing(args: argparse.Namespace, compared: Sequence[Compared]) -> None:
     """Raise a ValueError if B lacks problems of A, on which it may be worse."""
-    if not args.fail_if_worse or args.allow_missing:
+    if not _must_be_whole(args):
         return
     for one in compared:
         lacking = [name for name, why in one.left_out if why != NOT_IN_A]
@@ -201,7 +272,7 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
     theirs = [found for found in (first if second is None else second) if found.model == b]
     pairs, unpaired = pair_data_sets(ours, theirs, args.dataset)
     missing = [found.dataset for found in unpaired if any(found is one for one in ours)]
-    if args.fail_if_worse and missing and not args.allow_missing:
+    if missing and _must_be_whole(args):
         raise ValueError(
             f'B has no result for {", ".join(missing)}, so it is unknown whether B is worse there; '
             'choose data sets with --dataset, or compare the rest with --allow-missing'
@@ -209,24 +280,32 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
     return pairs, unpaired
 
 
-def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]) -> Compared:
+def _compare(
+    pair: Pair, settings: IntervalSettings, levels: Mapping[int, float], asked: Figure | None
+) -> Compared:
     a, b = pair
     tables = a.table(), b.table()
-    protocols = dict(zip('AB', shared_protocols(a.protocol, b.protocol), strict=True))
+    protocols = dict(zip('AB', common_protocols([a.protocol, b.protocol]), strict=True))
     try:
         look = planned_look(a, b, levels) if levels else None
-        shared = aligned(dict(zip('AB', tables, strict=True)), protocols, seed=settings.seed)
+        shared = aligned(dict(zip('AB', tables, strict=True)), protocols)
+        if not shared.shared(0, 1).size:
+            told = ': '.join(shared.left_out[0])[:200]
+            raise ValueError(f'they have no problem in common, such as {told}')
+        primary = primary_figure(shared, asked)
     except ValueError as error:
         raise ValueError(f'{_name(pair)}: {error}') from error
+    if look:
+        settings = replace(settings, level=1 - look.level)
     ks = [max(one.ks, default=None) for one in protocols.values()]
     k = None if None in ks else ks[0]
-    factor = look.factor if look else 1.0
-    differences = compare(shared, settings, factor=factor)
-    changes = problem_changes(shared, k, factor)
+    differences = compare(shared, primary, settings)
+    changes = problem_changes(shared, k)
     reasons = incomparable(a, b, tables)
     if reasons:  # no claim is made, in the tables or in the JSON
         differences = [one.without_claim() for one in differences]
         changes = [replace(one, p_value=math.nan, adjusted=math.nan) for one in changes]
+    claimed = [one for one in differences if one.family == PRIMARY and one.claim(settings.level)]
     return Compared(
         _name(pair),
         differences,
@@ -237,8 +316,8 @@ def _compare(pair: Pair, settings: IntervalSettings, levels: Mapping[int, float]
         sides_differ(*pair),
         settings.level,
         k,
-        shared.drawn,
         look,
+        tipping_point(shared, claimed[0], settings) if claimed else '',
     )
 
 

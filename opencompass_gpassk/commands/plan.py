@@ -18,6 +18,7 @@ from opencompass_gpassk.results.plan import (
     Outlook,
     Pilot,
     SingleResponsesError,
+    Target,
     assumed,
     from_pilot,
     pilot,
@@ -32,6 +33,9 @@ easier: this part only shrinks as the number of problems grows.
 
 The rates of the problems (the chance that one sample is right) come from a pilot run, or are
 assumed: give their mean and standard deviation.
+
+With --target it says how many problems and samples make a figure's interval so narrow, and which
+of these need the fewest responses.
 
 With --looks, models are compared at each of several n, and the data decide whether to go on. It
 shows the level to test at each time, so that the chance of a false claim at any of them is at most
@@ -53,6 +57,11 @@ def add_parser(subparsers: Any, told: str) -> None:
     )
     parser.add_argument('--mean', type=float, help='the mean rate, between 0 and 1')
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
+    parser.add_argument(
+        '--target',
+        metavar='FIGURE',
+        help='a figure and half the width of its interval in points, such as "G-Pass@8_1.0 ±2"',
+    )
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
     add_numbers(parser, '--tau', float, 'thresholds (default: 0.5 1)', default=[0.5, 1.0])
     add_numbers(parser, '-n', int, 'samples (default: those of --looks, or k, 2k, 3k, 4k, 6k, 8k)')
@@ -80,7 +89,9 @@ def add_parser(subparsers: Any, told: str) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a table of the looks, a conclusion for each pilot, and a table for each metric."""
     samples = args.n or args.looks
-    grid = Grid(args.k, tuple(args.tau), samples, args.problems, args.negligible, args.level)
+    target = Target.of(args.target) if args.target else None
+    k = (target.figure.k or 1) if target else args.k
+    grid = Grid(k, tuple(args.tau), samples, args.problems, args.negligible, args.level, target)
     assumes = args.mean is not None or args.spread is not None
     if args.pilot is not None and assumes:
         raise ValueError('both a pilot and assumed rates are given; give only one of them')
@@ -94,7 +105,12 @@ def run(args: argparse.Namespace) -> int:
         outlooks = assumed(grid, args.mean, args.spread)
     if args.json:
         for outlook in outlooks:
-            print(json.dumps(outlook.as_dict()))
+            costs = {'target': target.half, 'costs': outlook.costs(target.half)} if target else {}
+            print(json.dumps({**outlook.as_dict(), **costs}))
+        return 0
+    if target:
+        for outlook in outlooks:
+            print(f'{target_table(outlook, target.half)}\n')
         return 0
     for source in dict.fromkeys(outlook.source for outlook in outlooks):
         print(f'{conclusion([one for one in outlooks if one.source == source])}\n')
@@ -187,6 +203,28 @@ def table(outlook: Outlook) -> str:
     align = ('right',) * len(heads)
     lines.append(tabulate(rows, heads, colalign=align, disable_numparse=True))
     return '\n'.join([*lines, *_advice(facts)])
+
+
+def target_table(outlook: Outlook, half: float) -> str:
+    """Return how many problems a figure needs with each n, and what is the cheapest."""
+    costs = outlook.costs(half)
+    about = f'{outlook.figure.heading}, {one_line(outlook.source)}'
+    interval = f'a {100 * outlook.grid.level:g} % interval of ± {half:g} points'
+    if not costs:
+        return f'{about}\nNo number of problems up to a million gives {interval}.'
+    n, problems = min(costs, key=lambda one: one[0] * one[1])
+    lines = [
+        about,
+        f'Expected: {100 * outlook.plan.figure:.1f} %. For {interval}, the fewest responses are '
+        f'{n * problems:,}: {problems:,} problems, n = {n}.',
+    ]
+    rows = [
+        [_samples(n, outlook.plan.estimator.k), f'{problems:,}', f'{n * problems:,}']
+        for n, problems in costs
+    ]
+    heads = ['n', 'problems', 'responses']
+    lines.append(tabulate(rows, heads, colalign=('right',) * 3, disable_numparse=True))
+    return '\n'.join(lines)
 
 
 def _samples(n: int | None, k: int) -> str:

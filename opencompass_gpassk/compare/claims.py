@@ -6,125 +6,138 @@ import math
 from collections.abc import Sequence
 from operator import itemgetter
 
-from opencompass_gpassk.compare.differences import Difference
-from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS, Figure, Side
+from opencompass_gpassk.compare.differences import PRIMARY, Difference
+from opencompass_gpassk.compare.leaderboard import Leaderboard
+from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.results.figures import G_PASS, PASS
 from opencompass_gpassk.results.stored_result import Entry
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
+# A claim on few clusters of problems is about these problems; near 0 and 100 % more are needed.
+FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
 
 
-def leaderboard_claim(
-    entries: Sequence[Entry], ranks: Sequence[Sequence[int] | None], k: int | None
-) -> str:
-    """Return a sentence on the most stable model, or on how often a single model solves problems.
+def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
+    """Return a sentence on the best model, or on how often a single model solves problems.
 
-    A model is the most stable only if no other rank is possible; else all that may be the first are
-    named, the one with the highest figure first.
+    A model is the best only if no other rank is possible; else all that may be the first are named,
+    the one with the highest figure first.
 
     Args:
-        entries: Entries of one benchmark.
-        ranks: For each, the best and the worst rank in G-Pass@k at τ = 1 that the data allow; all
-            hold at once. None for an entry that can't be compared with the others.
-        k: Samples drawn, None if there is no k.
+        entries: The entries of one benchmark.
+        ranked: Their ranks in the primary figure.
 
     Returns:
-        The sentence; '' if k was not measured, a single model's figures leave out problems, or
-        fewer than two of several models can be compared.
+        The sentence; '' if a single model's figures leave out problems, or fewer than two of
+        several models can be compared.
     """
-    if k is None:
-        return ''
-    strictest = G_PASS(k=k, tau=1.0)
-    known = [
-        (entry.label, some, every, of_entry)
-        for entry, of_entry in zip(entries, ranks, strict=True)
-        if (some := entry.figure(PASS(k=k))) is not None
-        and (every := entry.figure(strictest)) is not None
-        and not math.isnan(every)
-    ]
-    if len(known) == 1:
+    if len(entries) == 1:
+        (entry,) = entries
+        k = max(entry.ks, default=0)
+        some, every = entry.figure(PASS(k=k)), entry.figure(G_PASS(k=k, tau=1.0))
         # A share of some of the problems would read as one of all.
-        partial = any(entry.left_out(k) for entry in entries)
-        return '' if partial else _solves(*known[0][:3], k)
-    ranked = [(every, name, of_entry) for name, _, every, of_entry in known if of_entry]
-    first = [one for one in ranked if one[2][0] == 1]
-    if len(ranked) < 2 or not first:
+        whole = k and some is not None and every is not None and not entry.left_out(k)
+        return _solves(entry.label, float(some or 0), float(every or 0), k) if whole else ''
+    figure = ranked.figure
+    if figure is None:
         return ''
-    first.sort(key=itemgetter(0), reverse=True)
+    sign = -1 if figure.lower_is_better else 1
+    known = [
+        (sign * (entry.figure(figure) or 0), entry.label, rank)
+        for place, entry in enumerate(entries)
+        if (rank := ranked.rank(place))
+    ]
+    first = sorted((one for one in known if one[2][0] == 1), key=itemgetter(0), reverse=True)
+    if len(known) < 2 or not first:
+        return ''
     sure = len(first) == 1 and first[0][2][1] == 1
     names = ', '.join(short_line(name, LONGEST_NAME) for _, name, _ in first[:NAMED])
     more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
-    among = '' if len(ranked) == len(known) else f' of the {len(ranked)} models compared'
-    found = 'most stable' if sure else 'may be the most stable'
-    return f'{found}{among} by {strictest.heading}: {names}{more}'
+    among = '' if len(known) == len(entries) else f' of the {len(known)} models compared'
+    best = 'most stable' if figure.family is G_PASS else 'best'
+    found = best if sure else f'may be the {best}'
+    return f'{found}{among} by {figure.heading}: {names}{more}'
 
 
-def pair_claims(differences: Sequence[Difference], level: float) -> list[str]:
-    """Return sentences on two models A and B: which is better, and how often each solves problems.
+def pair_claims(
+    differences: Sequence[Difference],
+    level: float,
+    names: tuple[str, str] = ('A', 'B'),
+    tipping: str = '',
+) -> list[str]:
+    """Return sentences on two models: which is better, and how often each solves problems.
 
-    The first is about G-Pass@k at τ = 1 and the greatest k, or about accuracy if there is no k. It
-    is left out if there is no p-value.
+    The first is about the primary figure. It is left out if that was not tested, as of results that
+    can't be compared.
 
     Args:
-        differences: The differences of the figures, B minus A.
+        differences: The differences of the figures, the second model minus the first.
         level: The level of the tests and intervals.
+        names: Of the first and the second model.
+        tipping: What overturns a claim, see
+            :func:`~opencompass_gpassk.compare.differences.tipping_point`.
     """
-    plain = [one for one in differences if not one.group and one.figure.side is Side.PLAIN]
-    strictest = [one for one in plain if one.figure.family is G_PASS and one.figure.tau == 1]
-    chosen = strictest or [one for one in plain if one.figure.family is ACCURACY]
-    headline = max(chosen, key=lambda one: one.figure.k or 0, default=None)
-    if headline is None:
-        return []
-    found = []
-    if not math.isnan(headline.p_value):
-        points = headline.difference, headline.low, headline.high
-        word = claim(headline, level)
-        found = [
-            difference_claim(('A', 'B'), headline.figure, word, points, headline.adjusted, level)
-        ]
-    k = headline.figure.k or 0
-    for some in (one for one in plain if k and one.figure == PASS(k=k)):
-        found.append(_solves('A', some.first, headline.first, k))
-        found.append(_solves('B', some.second, headline.second, k))
-    return [sentence for sentence in found if sentence]
+    whole = {one.figure: one for one in differences if not one.group}
+    found = [
+        '; '.join(filter(None, (difference_claim(names, one, level), tipping)))
+        for one in whole.values()
+        if one.family == PRIMARY
+    ]
+    k = max((figure.k or 0 for figure in whole), default=0)
+    some, every = whole.get(PASS(k=k)), whole.get(G_PASS(k=k, tau=1.0))
+    if some and every:
+        found.append(_solves(names[0], some.first, every.first, k))
+        found.append(_solves(names[1], some.second, every.second, k))
+    return [one for one in found if one]
 
 
-def claim(one: Difference, level: float) -> str:
-    """Return ``better`` or ``worse`` of B, ``open`` if the missing verdicts decide, else ''."""
-    if not one.adjusted < 1 - level:
-        return 'open' if one.favourable < 1 - level else ''
-    return 'better' if one.gain > 0 else 'worse'
-
-
-def difference_claim(
-    names: tuple[str, str],
-    figure: Figure,
-    found: str,
-    points: tuple[float, float, float],
-    p_value: float,
-    level: float,
-) -> str:
+def difference_claim(names: tuple[str, str], one: Difference, level: float) -> str:
     """Return a sentence on the difference of two models in a figure.
+
+    On few clusters of problems it is about these problems alone: rare great losses among others
+    can't be seen on so few, least of all where models solve nearly all problems, or nearly none.
 
     Args:
         names: Of the first and the second model.
-        figure: The figure.
-        found: What the test found, as :func:`claim` returns it.
-        points: The second figure minus the first, in points, and the ends of its interval.
-        p_value: After Holm's correction.
+        one: The difference, the second figure minus the first.
         level: The level of the test and of the interval.
     """
     first, second = (short_line(name, LONGEST_NAME) for name in names)
-    told = {
-        '': f'the test does not tell {second} from {first}',
-        'open': f'the missing verdicts decide whether {second} is better or worse than {first}',
-    }.get(found, f'{second} is {found} than {first}')
-    difference, low, high = map(signed, points)
+    word = one.claim(level)
+    near = min(one.first, one.second) < NEAR or max(one.first, one.second) > 100 - NEAR
+    few = one.measured < (FEW_NEAR_BOUNDS if near else FEW)
+    on = f' on these {counted(one.units, "problem")}' if few else ''
+    told = f'{second} is {word} than {first}' if word else f'not shown: {second} unlike {first}'
     return (
-        f'{told} in {figure.heading}: {difference} points ({100 * level:.4g} % interval {low} to '
-        f'{high}), p (Holm) {p_text(p_value)}'
+        f'{told} in {one.figure.heading}{on}: {signed(one.difference)} points '
+        f'({_ends(one, level)}), '
+        f'p {p_text(one.p_value)} ({one.family})'
     )
+
+
+def margin_claim(
+    one: Difference, margin: float, level: float, names: tuple[str, str] = ('A', 'B')
+) -> str:
+    """Return a sentence on whether the second model is at most so many points worse.
+
+    Args:
+        one: The difference of the primary figure.
+        margin: In points.
+        level: The level of the interval.
+        names: Of the first and the second model.
+    """
+    first, second = (short_line(name, LONGEST_NAME) for name in names)
+    worse = 'less stable' if one.figure.family is G_PASS else 'worse'
+    told = {True: 'shown', False: 'no, surely more than that', None: 'not shown'}
+    return (
+        f'{second} is at most {margin:g} points {worse} than {first} in {one.figure.heading}: '
+        f'{told[one.within(margin)]} ({_ends(one, level)})'
+    )
+
+
+def _ends(one: Difference, level: float) -> str:
+    return f'{100 * level:.4g} % interval {signed(one.low)} to {signed(one.high)}'
 
 
 def _solves(name: str, some: float, every: float, k: int) -> str:

@@ -6,11 +6,10 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from opencompass_gpassk.formats.display import shortened
-from opencompass_gpassk.results.protocol import NOBODY, Protocol
+from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.stored_result import Result, shares_of
 from opencompass_gpassk.trials import TrialTable
@@ -27,22 +26,6 @@ LONGEST = 120
 UNKNOWN = 'unknown'
 HASH = re.compile(r':([0-9a-f]{8,})$')
 SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
-
-
-def shared_protocols(first: Protocol, second: Protocol) -> tuple[Protocol, Protocol]:
-    """Return the protocols reduced to the k and τ of both; if none are common, of either.
-
-    Breakdowns and thresholds are those of the first. Sound figures stay if both have them.
-    """
-    fewest = min(first.n, second.n)
-    either = {k for one in (first, second) for k in one.k if k <= fewest}
-    ks = tuple(sorted({*first.k} & {*second.k} & either or either))
-    taus = tuple(sorted({*first.taus} & {*second.taus} or {*first.taus, *second.taus}))
-    sound = None if second.sound is None else first.sound
-    same = replace(first, k=ks, taus=taus, sound=sound)
-    # Figures of one sample have no k.
-    chosen = (replace(same, n=one.n, k=ks if one.n > 1 else ()) for one in (first, second))
-    return next(chosen), next(chosen)
 
 
 def incomparable(
@@ -104,19 +87,17 @@ class Look(NamedTuple):
         plan: All planned n, ascending.
         level: The level of this look's tests, see
             :func:`~opencompass_gpassk.metrics.looks.look_levels`.
-        factor: Factor of p-values, so that they can be compared with the level of all looks.
     """
 
     n: int
     plan: tuple[int, ...]
     level: float
-    factor: float
 
 
 def planned_look(a: ModelResult, b: ModelResult, levels: Mapping[int, float]) -> Look:
     """Return which of the planned looks a comparison is.
 
-    It is that of the side with fewer samples, since tests use so many of both.
+    It is that of the side with fewer samples.
 
     Args:
         a: The first result.
@@ -135,7 +116,7 @@ def planned_look(a: ModelResult, b: ModelResult, levels: Mapping[int, float]) ->
             'the plan that was made before the first look, choose other data sets with --dataset, '
             'or leave --looks out'
         )
-    return Look(n, tuple(levels), levels[n], sum(levels.values()) / levels[n])
+    return Look(n, tuple(levels), levels[n])
 
 
 def _looks(one: ModelResult) -> list[int]:
@@ -158,8 +139,7 @@ def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[s
         if coverage < 100:
             # 99.97 % must not read as 100.
             found.append(
-                f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses; '
-                'claims hold whatever the missing ones are'
+                f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses'
             )
         looks = _looks(one)
         if look is None:

@@ -1,36 +1,51 @@
-"""Differences of models on the same problems, and the models that may be as good as the best."""
+"""Differences of models on the same problems, their tests, and the ranks that these allow.
+
+One figure is primary; it is chosen before anyone looks. Of two models it is tested as it is, of
+more models in all pairs at once. The other figures of a pair are one family of tests, and so are
+the groups of problems, in the primary figure alone. Every p-value names its family.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
-from opencompass_gpassk.compare.shared_problems import Aligned, Block
-from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.compare.shared_problems import DRAWS, Aligned, Block
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.paired import (
-    claimed_p_value,
-    holm,
-    least_p_value,
-    rank_intervals,
-    ratio_differences,
-    settled_test,
-)
+from opencompass_gpassk.metrics.missing import expected
+from opencompass_gpassk.metrics.paired import least_p_value, ranks_of, sign_flip_test, step_down
+from opencompass_gpassk.metrics.share_intervals import bounded_mean_interval
 from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.figure_values import percent
-from opencompass_gpassk.results.figures import Figure, parse_figure
+from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    G_PASS,
+    REASONING,
+    Figure,
+    Over,
+    Side,
+    parse_figure,
+)
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.judged_trials import VALIDITY
 
 SETTINGS = IntervalSettings()
 ROUNDING = 1e-9  # percent
-OPEN = 'the missing verdicts decide; judge them first'
+FEWEST = 6  # clusters in which two models must differ for a claim
+PRIMARY, OTHERS, GROUPS = 'primary figure', 'other figures', 'groups'
+FLIPS, GAINS = 'half-subsets', 'gain-loss'
+
+Row = NDArray[np.float64]
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -45,22 +60,20 @@ class Difference:
         difference: The second figure minus the first, in points.
         low: Lower end of the difference's interval, for a population of such problems, in points.
         high: Upper end, in points.
-        method: The interval's method, see
-            :class:`~opencompass_gpassk.metrics.bootstrap_intervals.Intervals`.
-        p_value: p-value of the paired sign-flip test, two-sided, with equal numbers of samples of
-            each problem and the less favourable settlement of missing verdicts, see
-            :func:`~opencompass_gpassk.metrics.paired.settled_test`, times the factor of a look; 1
-            if the test supports the other sign of the difference, NaN if it is not ranked.
-        adjusted: The p-value after Holm's correction over all figures of the headline; for groups,
-            over all groups of one figure.
+        method: ``half-subsets``: the interval is that of the sign-flip test, see
+            :func:`~opencompass_gpassk.metrics.paired.sign_flip_test`; ``gain-loss`` where fewer
+            than :data:`FEWEST` clusters differ, see
+            :func:`~opencompass_gpassk.metrics.share_intervals.bounded_mean_interval`.
+        p_value: Two-sided p-value of the paired sign-flip test, adjusted for its family; NaN
+            without a test.
+        family: The family of tests: the primary figure, the other figures, or the groups; '' for
+            none.
         units: Problems, or groups of versions, for which it is defined for both models.
         measured: Clusters of these units.
         differing: Those of them in which the models differ.
-        clusters: Clusters that the test flips; more if units lack verdicts.
-        least_p: The least p-value that a test of that many clusters can have.
-        favourable_p: The p-value under the more favourable settlement; the same as ``p_value``
-            where no verdict is missing.
-        favourable: The same after Holm's correction.
+        totals: Shape (C,): the difference summed over each cluster.
+        labels: The names of the clusters.
+        drawn: See :meth:`.Aligned.drawn`, of this figure.
     """
 
     group: str
@@ -72,14 +85,13 @@ class Difference:
     high: float
     method: str
     p_value: float
-    adjusted: float
+    family: str
     units: int
     measured: int
     differing: int
-    clusters: int
-    least_p: float
-    favourable_p: float
-    favourable: float
+    totals: Row = field(repr=False, compare=False)
+    labels: tuple[str, ...] = field(repr=False, compare=False)
+    drawn: Row | None = field(default=None, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -99,222 +111,229 @@ class Difference:
     @property
     def gain(self) -> float:
         """The second model's improvement, in points; negative if it is worse."""
-        return -self.difference if self.figure.lower_is_better else self.difference
+        return self._sign * self.difference
+
+    def claim(self, level: float) -> str:
+        """Return whether the second model is ``better`` or ``worse``; '' if nothing is claimed."""
+        if self.differing < FEWEST or not self.p_value <= 1 - level + ROUNDING:
+            return ''
+        return 'better' if self.gain > 0 else 'worse'
+
+    def within(self, margin: float) -> bool | None:
+        """Tell whether the second model is at most so many points worse; None if it isn't known.
+
+        The whole interval must lie on one side of the margin.
+
+        Args:
+            margin: In points, at least 0.
+        """
+        low, high = sorted((self._sign * self.low, self._sign * self.high))
+        return True if low > -margin else False if high < -margin else None
+
+    @property
+    def _sign(self) -> int:
+        return -1 if self.figure.lower_is_better else 1
 
     def without_claim(self) -> Difference:
-        """Return the difference of what is not comparable: it has no p-values."""
-        return replace(
-            self, p_value=np.nan, adjusted=np.nan, favourable_p=np.nan, favourable=np.nan
-        )
+        """Return the difference of what is not comparable: it has no p-value."""
+        return replace(self, p_value=math.nan, family='')
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The ranks of the models in one figure.
+def primary_figure(shared: Aligned, asked: Figure | None = None) -> Figure | None:
+    """Return the figure by which models are compared first; None if they have none in common.
 
-    Attributes:
-        figures: Shape (models,), in percent; NaN where undefined.
-        ranks: Shape (models, 2): the best and the worst rank that the data allow, from 1.
-        best: Shape (models,): whether none of the models below has a better figure.
-        among_best: Shape (models,): whether it may be the first.
+    It is RV accuracy if questions have versions, else G-Pass@k at τ = 1 and the greatest k that
+    all models measured; accuracy if that is undefined; validity if answers are not judged.
+
+    Args:
+        shared: The models.
+        asked: The figure that the user chose.
+
+    Raises:
+        ValueError: If the models don't all have the figure that was chosen.
     """
-
-    figures: NDArray[np.float64]
-    ranks: NDArray[np.int64]
-    best: NDArray[np.bool_]
-    among_best: NDArray[np.bool_]
+    known = {
+        figure: block.values[..., place]
+        for block in shared.parts['']
+        for place, figure in enumerate(block.figures)
+    }
+    if asked is not None:
+        meant = [one for one in known if asked in (one, one.of_n(None))]
+        if not meant or not meant[0].family.ranked:
+            names = ', '.join(one.heading for one in known if one.family.ranked)
+            raise ValueError(f'--primary {asked.heading}: choose from {names}')
+        return meant[0]
+    accuracies = [one for one in known if one.family is ACCURACY and one.side is Side.PLAIN]
+    in_versions = any(one.family.over is Over.QUESTIONS for one in known)
+    strictest = [
+        one
+        for one in known
+        if one.family is G_PASS and one.tau == 1.0 and one.side is Side.PLAIN and not in_versions
+        if not np.isnan(known[one]).all(axis=1).any()
+    ]
+    reasoning = [one for one in known if one.family is REASONING[VALIDITY, '']]
+    if strictest:
+        return max(strictest, key=lambda one: one.k or 0)
+    return next(iter([*accuracies, *reasoning]), None)
 
 
 def compare(
     shared: Aligned,
+    primary: Figure | None = None,
     settings: IntervalSettings = SETTINGS,
     *,
     groups: bool = True,
-    factor: float = 1.0,
+    first: int = 0,
+    second: int = 1,
 ) -> list[Difference]:
-    """Return the difference of the second model from the first in every figure.
-
-    Intervals are from gains and losses of clusters, p-values from the paired sign-flip test of
-    clusters. Figures with the same values for every problem, such as pass@k and G-Pass@k at
-    τ = 0, count once in Holm's correction.
-
-    Args:
-        shared: Two models.
-        settings: Level of the intervals; resamples are the number of sign flips.
-        groups: Compare each group too.
-        factor: Factor of p-values, if this is one of several looks, see
-            :class:`~opencompass_gpassk.compare.comparability.Look`.
-
-    Returns:
-        The headline's differences, then those of the groups.
-
-    Raises:
-        ValueError: If there aren't two models.
-    """
-    if len(shared.models) != 2:
-        raise ValueError(f'{len(shared.models)} models are aligned; compare two')
-    tested = [
-        one
-        for label, blocks in shared.parts.items()
-        if groups or not label
-        for block in blocks
-        for one in _differences(label, block, settings, factor)
-    ]
-    families: dict[str, list[_Tested]] = {}
-    for one in tested:
-        # A figure that is not ranked has no p-value and is no test among the others.
-        alone = one.difference.group or not one.difference.figure.family.ranked
-        families.setdefault(one.difference.name if alone else '', []).append(one)
-    corrected = {one.key: one for family in families.values() for one in _corrected(family)}
-    return [corrected[one.difference.key] for one in tested]
-
-
-def distinguishable(
-    shared: Aligned,
-    label: str = '',
-    *,
-    figures: Collection[Figure] = (),
-    flips: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> dict[Figure, Standing]:
-    """Return for each figure which models are distinguishable from the best.
-
-    All pairs are tested together, see :func:`~opencompass_gpassk.metrics.paired.rank_intervals`.
-    With a chance of at least ``level``, all models found to be worse than the best are so.
+    """Return the difference of a second model from a first in every figure.
 
     Args:
         shared: The models.
-        label: The group's label, '' for the headline.
-        figures: The figures to rank, all if empty.
-        flips: Number of random sign flips.
-        seed: Random seed of the flips.
-        level: The chance that all ranks of a figure are right.
+        primary: The primary figure, see :func:`primary_figure`.
+        settings: Level of the intervals; resamples are the number of sign flips.
+        groups: Compare each group too.
+        first: The first model.
+        second: The second model.
+
+    Returns:
+        The headline's differences, then those of the groups.
     """
-    found = {}
-    for block in shared.parts[label]:
-        for index, figure in enumerate(block.figures):
-            if (figures and figure not in figures) or not figure.family.ranked:
-                continue
-            low, high = block.tested[..., index]
-            reached = 100 * _figures(block)[:, index]
-            sign = -1.0 if figure.lower_is_better else 1.0
-            # Bytes are a cache key: a figure is in several tables, and may equal another (τ = 0).
-            values = np.round(sign * np.stack([low, high]), 12) + 0.0
-            clusters = block.clusters.astype(np.int64).tobytes()
-            ranks = _ranks(values.tobytes(), values.shape, clusters, flips, seed, level)
-            among = (ranks[:, 0] == 1) & ~np.isnan(reached)
-            # A model with a higher figure on other problems may be certain to be worse on these.
-            best = among & (sign * reached == (sign * reached)[among].max(initial=-np.inf))
-            found[figure] = Standing(reached, ranks, best, among)
+    (found,) = differences(shared, [(first, second)], settings, groups=groups).values()
+    families: dict[str, list[int]] = {}
+    for place, one in enumerate(found):
+        family = (GROUPS if one.group else PRIMARY) if one.figure == primary else OTHERS
+        if one.figure.family.ranked and not (one.group and family is OTHERS):
+            families.setdefault(family, []).append(place)
+    for family, places in families.items():
+        p_values = adjusted([found[place] for place in places], settings)
+        for place, p_value in zip(places, p_values, strict=True):
+            found[place] = replace(found[place], p_value=p_value, family=family)
     return found
 
 
-@lru_cache(maxsize=512)
-def _ranks(
-    values: bytes, shape: tuple[int, ...], clusters: bytes, flips: int, seed: int, level: float
-) -> NDArray[np.int64]:
-    """Return the rank intervals of values, given as the bytes of an array."""
-    low, high = np.frombuffer(values).reshape(shape)
-    ranks = rank_intervals(
-        low,
-        np.frombuffer(clusters, np.int64),
-        high=high,
-        flips=flips,
-        seed=seed,
-        level=level,
-    )
-    ranks.setflags(write=False)  # all callers share it
-    return ranks
+def differences(
+    shared: Aligned,
+    pairs: Sequence[Pair],
+    settings: IntervalSettings = SETTINGS,
+    *,
+    groups: bool = True,
+) -> dict[Pair, list[Difference]]:
+    """Return the differences of several pairs of models in every figure, without p-values.
+
+    Args:
+        shared: The models.
+        pairs: (first, second) models; all are flipped together.
+        settings: Level of the intervals; resamples are the number of sign flips.
+        groups: Compare each group too.
+    """
+    found: dict[Pair, list[Difference]] = {pair: [] for pair in pairs}
+    for label, blocks in shared.parts.items():
+        for block in blocks if groups or not label else ():
+            for pair, one in _differences(label, block, shared, pairs, settings):
+                found[pair].append(one)
+    return found
 
 
-@dataclass(frozen=True)
-class _Tested:
-    """A difference with an uncorrected p-value, and the differences of its problems."""
-
-    difference: Difference
-    values: bytes
-
-
-def _differences(
-    label: str, block: Block, settings: IntervalSettings, factor: float
-) -> list[_Tested]:
-    if not block.figures or not len(block.clusters):
-        return []
-    first, second = block.values
-    of_both = ~np.isnan(first) & ~np.isnan(second)
-    reach = np.array([figure.most - figure.least for figure in block.figures])
-    if block.weights is None:
-        figures = [
-            [percent(np.where(of_both[:, i], row[:, i], np.nan)) for i in range(len(reach))]
-            for row in block.values
-        ]
-        steps = np.clip(second - first, -reach, reach)  # rounding may put one slightly outside
-        found = bootstrap_means(steps, block.clusters, bounds=(-reach, reach), **asdict(settings))
-    else:
-        figures = (100 * _figures(block)).tolist()
-        of_first, of_second = (
-            ClusterSums(*(ClusterSums.of(one, block.clusters).totals for one in of_model))
-            for of_model in zip(*_weighted(block), strict=True)
-        )
-        found = ratio_differences(of_first, of_second, level=settings.level)
-    ranked = np.array([figure.family.ranked for figure in block.figures])
-    low, high = block.tested
-    least, most = settled_test(
-        low, high, block.clusters, flips=settings.resamples, seed=settings.seed
-    )
-    tests = ranked & ~np.isnan(found.estimate)
-    p_values, favourable = (
-        np.where(tests, np.minimum(factor * one, 1.0), np.nan)
-        for one in (claimed_p_value(-found.estimate, least), most.min(axis=0))
-    )
-    defined = ~np.isnan(low[0].sum(axis=0))
-    clusters = [len(np.unique(block.clusters[row])) for row in defined.T]
-    sums = ClusterSums.of(np.where(of_both, second - first, np.nan), block.clusters)
-    differing = (np.abs(sums.totals) > ROUNDING).sum(axis=0)
-    draws = len(low)
+def adjusted(family: Sequence[Difference], settings: IntervalSettings = SETTINGS) -> list[float]:
+    """Return the p-value of each of a family's differences; NaN where it is undefined."""
+    labels = {name: i for i, name in enumerate(dict.fromkeys(n for d in family for n in d.labels))}
+    totals = np.zeros((len(labels), len(family)))
+    draws = max((len(one.drawn) for one in family if one.drawn is not None), default=0)
+    drawn = np.zeros((draws, *totals.shape))
+    for column, one in enumerate(family):
+        rows = [labels[name] for name in one.labels]
+        totals[rows, column] = one.totals
+        drawn[:, rows, column] = one.totals if one.drawn is None else one.drawn
+    p_values = step_down(
+        totals,
+        flips=settings.resamples,
+        seed=settings.seed,
+        drawn=drawn if draws else None,
+    ).tolist()
     return [
-        _Tested(
-            Difference(
-                label,
-                figure,
-                figures[0][i],
-                figures[1][i],
-                _points(found.estimate[i]),
-                100 * float(found.low[i]),
-                100 * float(found.high[i]),
-                found.method[i],
-                float(p_values[i]),
-                np.nan,
-                int(of_both[:, i].sum()),
-                int(sums.defined[i]),
-                int(differing[i]),
-                clusters[i],
-                min(
-                    1.0, factor * (1 + (draws > 1)) * least_p_value(clusters[i], settings.resamples)
-                ),
-                float(favourable[i]),
-                np.nan,
-            ),
-            block.tested[..., i].round(12).tobytes(),
-        )
-        for i, figure in enumerate(block.figures)
+        math.nan if math.isnan(one.difference) else p
+        for one, p in zip(family, p_values, strict=True)
     ]
 
 
-def _figures(block: Block) -> NDArray[np.float64]:
-    """Return each model's figures, shape (models, M): means over units, or over responses."""
+def _differences(
+    label: str, block: Block, shared: Aligned, pairs: Sequence[Pair], settings: IntervalSettings
+) -> Iterable[tuple[Pair, Difference]]:
+    drawn = {pair: of for pair in pairs if (of := shared.drawn(block, *pair)) is not None}
+    if drawn and len(pairs) > 1:
+        for pair in pairs:  # so many draws of all pairs would take too much memory
+            yield from _differences(label, block, shared, [pair], settings)
+        return
+    found = [shared.differences(block, *pair) for pair in pairs]
+    sums = ClusterSums(
+        *(np.concatenate([getattr(o, n) for o in found], 1) for n in ('totals', 'counts'))
+    )
+    size = len(block.figures)
+    alike = np.stack([shared.alike(*pair) for pair in pairs], axis=1)
+    kept = np.where(np.repeat(alike, size, axis=1), 0.0, sums.totals)
+    tested = sign_flip_test(
+        ClusterSums(kept, sums.counts),
+        level=settings.level,
+        flips=settings.resamples,
+        seed=settings.seed,
+        drawn=drawn.get(pairs[0]),
+    )
+    reach = np.tile([figure.most - figure.least for figure in block.figures], len(pairs))
+    if block.weights is not None:  # a cluster with many responses weighs more than one ratio
+        reach = np.nan_to_num(np.abs(ratio(sums.totals, sums.counts))).max(axis=0, initial=1.0)
+    several = sums.defined > 1
+    few = several & (tested.differing < FEWEST)
+    ends = np.stack([tested.low, tested.high])
+    ends[:, ~several] = np.nan
+    if few.any():
+        ends[:, few] = bounded_mean_interval(
+            sums.columns(few), -reach[few], reach[few], settings.level
+        )
+    estimate = sums.means
+    # What is expected of missing verdicts may differ where clusters are alike, and is not tested.
+    low, high = np.minimum(ends[0], estimate), np.maximum(ends[1], estimate)
+    for row, pair in enumerate(pairs):
+        one, other = block.values[list(pair)]
+        both = ~np.isnan(one) & ~np.isnan(other)
+        figures = _figures(block, pair, both)
+        for i, figure in enumerate(block.figures):
+            at = row * size + i
+            yield (
+                pair,
+                Difference(
+                    label,
+                    figure,
+                    float(figures[0, i]),
+                    float(figures[1, i]),
+                    _points(estimate[at]),
+                    100 * float(low[at]),
+                    100 * float(high[at]),
+                    (GAINS if few[at] else FLIPS) if several[at] else 'none',
+                    math.nan,
+                    '',
+                    int(both[:, i].sum()),
+                    int(sums.defined[at]),
+                    int(tested.differing[at]),
+                    kept[:, at],
+                    shared.labels,
+                    drawn[pair][:, :, i] if pair in drawn else None,
+                ),
+            )
+
+
+def _figures(block: Block, pair: Pair, both: NDArray[np.bool_]) -> Row:
+    """Return the pair's figures in percent, shape (2, M): means over units, or over responses."""
     if block.weights is None:
-        found = [[percent(row[:, i]) for i in range(len(block.figures))] for row in block.values]
-        return np.array(found).reshape(len(block.values), -1) / 100
-    totals, counts = _weighted(block)
-    return ratio(totals.sum(axis=1), counts.sum(axis=1))
-
-
-def _weighted(block: Block) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return, for each problem, the sum over its responses and their number."""
-    weights = np.ones_like(block.values) if block.weights is None else block.weights
-    return np.where(weights > 0, np.nan_to_num(block.values) * weights, 0.0), weights
+        return np.array(
+            [
+                [percent(column[known]) for column, known in zip(of.T, both.T, strict=True)]
+                for of in block.values[list(pair)]
+            ]
+        ).reshape(2, -1)
+    weights = block.weights[list(pair)]
+    totals = np.where(weights > 0, np.nan_to_num(block.values[list(pair)]) * weights, 0.0)
+    return 100 * ratio(totals.sum(axis=1), weights.sum(axis=1))
 
 
 def _points(share: float) -> float:
@@ -322,16 +341,124 @@ def _points(share: float) -> float:
     return 0.0 if abs(points) < ROUNDING else points
 
 
-def _corrected(family: Sequence[_Tested]) -> list[Difference]:
-    """Return the differences of one family of tests with their adjusted p-values."""
-    found = {one.values: (one.difference.p_value, one.difference.favourable_p) for one in family}
-    both = np.array([holm(values) for values in np.transpose(list(found.values()))])
-    adjusted = dict(zip(found, both.T.tolist(), strict=True))
-    return [
-        replace(one.difference, adjusted=p_value, favourable=favourable)
-        for one in family
-        for p_value, favourable in [adjusted[one.values]]
-    ]
+@dataclass(frozen=True)
+class Standing:
+    """The ranks of E models in the primary figure, and the test of every two.
+
+    Attributes:
+        figure: The primary figure.
+        ranks: For each model the best and the worst rank that the data allow, from 1; None for one
+            that is not compared.
+        p_values: (first, second) → p-value of their difference; all pairs are one family.
+    """
+
+    figure: Figure
+    ranks: list[tuple[int, int] | None]
+    p_values: dict[Pair, float]
+
+
+def standing(
+    shared: Aligned,
+    primary: Figure,
+    among: Sequence[int],
+    settings: IntervalSettings = SETTINGS,
+) -> Standing:
+    """Return the ranks of some models in the primary figure, see :func:`.paired.ranks_of`.
+
+    All pairs are tested together: with a chance of at least the level, all ranks are right.
+
+    Args:
+        shared: The models.
+        primary: The primary figure.
+        among: The models that can be compared with one another.
+        settings: Level and number of sign flips.
+    """
+    block, place = next(
+        (block, block.figures.index(primary))
+        for block in shared.parts['']
+        if primary in block.figures
+    )
+    only = replace(
+        block,
+        figures=(primary,),
+        values=block.values[..., [place]],
+        weights=None if block.weights is None else block.weights[..., [place]],
+    )
+    known = [i for i in among if not np.isnan(only.values[i]).all()]
+    pairs = list(combinations(known, 2))
+    sums = [shared.differences(only, *pair) for pair in pairs]
+    totals = np.zeros((len(shared.labels), len(pairs)))
+    for column, (pair, of) in enumerate(zip(pairs, sums, strict=True)):
+        totals[:, column] = np.where(shared.alike(*pair), 0.0, of.totals[:, 0])
+    of_pairs = [shared.drawn(only, *pair) for pair in pairs]
+    drawn = None
+    if any(of is not None for of in of_pairs):
+        drawn = np.repeat(totals[None], DRAWS, axis=0)
+        for column, fewer in enumerate(of_pairs):
+            drawn[:, :, column] = drawn[:, :, column] if fewer is None else fewer[:, :, 0]
+    p_values = step_down(totals, flips=settings.resamples, seed=settings.seed, drawn=drawn)
+    enough = (totals != 0).sum(axis=0) >= FEWEST
+    if drawn is not None:
+        enough &= (drawn != 0).sum(axis=1).mean(axis=0) >= FEWEST
+    certain = enough & (p_values <= 1 - settings.level + ROUNDING)
+    gain = np.where(certain, totals.sum(axis=0), 0.0) * (-1 if primary.lower_is_better else 1)
+    places = {model: row for row, model in enumerate(known)}
+    found = ranks_of(len(known), [(places[a], places[b]) for a, b in pairs], gain)
+    ranks: list[tuple[int, int] | None] = [None] * len(shared.models)
+    if len(known) > 1:
+        for model, row in places.items():
+            ranks[model] = (int(found[row, 0]), int(found[row, 1]))
+    return Standing(primary, ranks, dict(zip(pairs, p_values.tolist(), strict=True)))
+
+
+def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings = SETTINGS) -> str:
+    """Return what the missing verdicts would have to be for a claim to fall; '' without any.
+
+    The loser's missing verdicts are taken as right with a rising chance; if it has none, the
+    winner's with a falling one. Those of the other model stay as expected.
+
+    Args:
+        shared: Two models.
+        one: The claim: a headline figure that is computed from n and c of each problem.
+        settings: Level and number of sign flips.
+    """
+    n, known, c = shared.counts
+    missing = n - known
+    loser = 0 if one.gain > 0 else 1
+    model = loser if missing[loser].any() else 1 - loser
+    if not missing[model].any() or one.figure.family.estimator is None:
+        return ''
+    block, place = next(
+        (block, block.figures.index(one.figure))
+        for block in shared.parts['']
+        if one.figure in block.figures
+    )
+    rows = block.units
+    only = replace(block, figures=(one.figure,), values=block.values[..., [place]])
+    drawn = shared.drawn(only, 0, 1)
+    more = np.arange(missing[model].max() + 1)
+
+    def holds(share: float) -> bool:
+        chances = binom.pmf(more, missing[model, rows][:, None], share)
+        values = only.values.copy()
+        values[model, :, 0] = expected(
+            one.figure.estimator(), n[model, rows], c[model, rows], chances
+        )
+        sums = shared.differences(replace(only, values=values), 0, 1)
+        p_value = sign_flip_test(
+            sums, flips=settings.resamples, seed=settings.seed, drawn=drawn
+        ).p_value[0]
+        same = (sums.means[0] > 0) == (one.difference > 0)
+        return bool(same and p_value <= 1 - settings.level + ROUNDING)
+
+    name = 'AB'[model]
+    count = int(missing[model, rows].sum())
+    shares = range(101) if model == loser else range(100, -1, -1)
+    falls = bisect_left(shares, True, key=lambda share: not holds(share / 100))
+    if falls > 100:
+        return f"it holds whatever {name}'s {count} missing verdicts are"
+    way = 'more' if model == loser else 'fewer'
+    return f"overturned if {shares[falls]} % or {way} of {name}'s {count} missing ones are right"
 
 
 @dataclass(frozen=True)
@@ -340,15 +467,13 @@ class Check:
 
     Attributes:
         data_set: The data set's name.
-        difference: The figure of both models.
-        p_value: The p-value after Holm's correction over all checks.
-        worse: Whether the second model is significantly worse.
-        unknowable: Why it isn't known whether it is worse; '' if it is known.
+        difference: The figure of both models; its p-value is that of the family of all checks.
+        worse: Whether the second model is worse.
+        unknowable: Why no test can tell; '' if it is known.
     """
 
     data_set: str
     difference: Difference
-    p_value: float
     worse: bool
     unknowable: str = ''
 
@@ -356,26 +481,25 @@ class Check:
 def check_metrics(
     compared: Mapping[str, Sequence[Difference]],
     metrics: Sequence[str],
-    level: float,
+    settings: IntervalSettings = SETTINGS,
     incomparable: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    levels: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Check]:
-    """Check whether the second model is significantly worse in some figures.
+    """Check whether the second model is worse in some figures.
 
-    A figure is worse if it has fallen (or risen, if lower is better), and the two-sided p-value of
-    the paired sign-flip test is below 1 - ``level`` after Holm's correction over the requested
-    figures on all data sets. So if nothing has changed, the chance that any of them is reported as
-    worse is at most (1 - ``level``) / 2. Figures that are not requested cost no power.
-
-    A test with few clusters of problems, or few flips, can't be significant, whatever the data
-    are. Such a check is marked as unknowable, and so is one that missing verdicts decide.
+    The figures that are named, on all data sets, are one family of tests. If nothing has changed,
+    the chance that any of them is called worse is at most (1 - ``level``) / 2. Figures that are not
+    named cost no power. With fewer than :data:`FEWEST` clusters of problems, or too few flips, no
+    test can tell.
 
     Args:
         compared: Data set → differences.
         metrics: Figures, such as ``mG-Pass@16``, ``average@16`` or ``en/G-Pass@16_1.0``.
             ``accuracy`` and ``average@n`` stand for any n. Each is checked on every data set that
             has it.
-        level: Confidence level of the checks.
+        settings: Level and number of sign flips.
         incomparable: Data set → why its results measure different things; then nothing is known.
+        levels: Data set → level of its claims, if that is the level of a look.
 
     Raises:
         ValueError: If no data set has a figure, or it is undefined.
@@ -397,26 +521,26 @@ def check_metrics(
                 f'--fail-if-worse {key}: it is never ranked, since neither more nor less of it is '
                 'better; take another figure'
             )
-        if math.isnan(one.p_value) and not incomparable.get(data_set):
+        if math.isnan(one.difference) and not incomparable.get(data_set):
             raise ValueError(
                 f'--fail-if-worse {key}: it is undefined on {data_set}, since no problem has '
                 'enough judged responses of both models'
             )
-    adjusted = holm([one.p_value for one in asked.values()])
-    possible = holm([one.favourable_p for one in asked.values()])
-    fallen = np.array([one.gain < 0 for one in asked.values()], dtype=bool)
-    worse, may_be_worse = (fallen & (p < 1 - level - 1e-12) for p in (adjusted, possible))
+    p_values = adjusted(list(asked.values()), settings)
+    tested = [
+        (data_set, replace(one, p_value=p_value, family='checked figures'))
+        for ((data_set, _), one), p_value in zip(asked.items(), p_values, strict=True)
+    ]
     return [
         Check(
             data_set,
-            one,
-            float(adjusted[i]),
-            bool(worse[i]),
+            one.without_claim() if incomparable.get(data_set) else one,
+            not incomparable.get(data_set)
+            and one.claim(levels.get(data_set, settings.level)) == 'worse',
             '; '.join(incomparable.get(data_set, ()))
-            or _unknowable(one, len(asked), level)
-            or (OPEN if may_be_worse[i] and not worse[i] else ''),
+            or _unknowable(one, levels.get(data_set, settings.level), settings.resamples),
         )
-        for i, ((data_set, _), one) in enumerate(asked.items())
+        for data_set, one in tested
     ]
 
 
@@ -432,15 +556,18 @@ def _is_meant(metric: str, one: Difference) -> bool:
     return figure in (one.figure, one.figure.of_n(None))
 
 
-def _unknowable(one: Difference, tests: int, level: float) -> str:
-    least = one.least_p * tests
-    if least < 1 - level - 1e-12:
-        return ''
-    return (
-        f'with {one.clusters} clusters of problems and {tests} figures checked, the p-value (Holm) '
-        f'is at least {min(least, 1.0):.2g}, so never below {1 - level:.2g}; take more problems, '
-        'fewer figures, more --resamples or a lower --level'
-    )
+def _unknowable(one: Difference, level: float, flips: int) -> str:
+    if one.measured < FEWEST:
+        return (
+            f'it is known on {one.measured} clusters of problems, and a claim needs {FEWEST} in '
+            'which the models differ; take more problems'
+        )
+    if least_p_value(one.measured, flips) > 1 - level + ROUNDING:
+        return (
+            f'with {one.measured} clusters of problems and {flips} sign flips no p-value can be as '
+            f'low as {1 - level:.2g}; take more problems, or more --resamples'
+        )
+    return ''
 
 
 def _known(compared: Mapping[str, Sequence[Difference]]) -> str:

@@ -24,8 +24,7 @@ class Change:
         n: Judged responses of the first and of the second model.
         c: Right responses of the first and of the second model.
         strictest: G-Pass@k at τ = 1 of both, in percent; NaN where undefined.
-        p_value: p-value of :func:`fisher_exact`, times the factor of a look; NaN if a model has no
-            judged response.
+        p_value: p-value of :func:`fisher_exact`; NaN if a model has no judged response.
         adjusted: The p-value after Holm's correction over all problems.
     """
 
@@ -44,39 +43,36 @@ class Change:
         return 100 * (self.c[1] / self.n[1] - self.c[0] / self.n[0])
 
 
-def problem_changes(shared: Aligned, k: int | None = None, factor: float = 1.0) -> list[Change]:
-    """Return how often two models solve each problem, the greatest changes first.
+def problem_changes(shared: Aligned, k: int | None = None) -> list[Change]:
+    """Return how often two models solve each problem of both, the greatest changes first.
 
     Args:
         shared: Two models.
         k: The k of G-Pass@k at τ = 1; None to leave it out.
-        factor: Factor of p-values, as in :func:`~opencompass_gpassk.compare.differences.compare`.
 
     Raises:
         ValueError: If there aren't two models.
     """
     if len(shared.tables) != 2:
         raise ValueError(f'{len(shared.tables)} models are aligned; compare two')
-    (n_a, c_a), (n_b, c_b) = (table.counts() for table in shared.tables)
-    strictest = np.full((2, len(n_a)), np.nan)
+    _, n, c = shared.counts
+    strictest = np.full(n.shape, np.nan)
     if k is not None:
-        trials = [JudgedTrials.recorded(table) for table in shared.tables]
-        strictest = 100 * np.stack([one.expected(Estimator('G-Pass', k, 1.0)) for one in trials])
-    counts = list(zip(n_a.tolist(), n_b.tolist(), c_a.tolist(), c_b.tolist(), strict=True))
-    uncorrected = np.array([fisher_exact(c, n, d, m) for n, m, c, d in counts])
-    p_values = np.minimum(factor * uncorrected, 1.0).tolist()
+        for row, (table, places) in enumerate(zip(shared.tables, shared.places, strict=True)):
+            values = JudgedTrials.recorded(table).expected(Estimator('G-Pass', k, 1.0))
+            strictest[row, places >= 0] = 100 * values[places[places >= 0]]
+    chosen = shared.shared(0, 1).tolist()
+    p_values = [fisher_exact(*map(int, (c[0, i], n[0, i], c[1, i], n[1, i]))) for i in chosen]
     changes = [
         Change(
-            problem,
-            (n, m),
-            (c, d),
-            (float(strictest[0][i]), float(strictest[1][i])),
-            p_values[i],
-            float(adjusted),
+            shared.problems[i],
+            (int(n[0, i]), int(n[1, i])),
+            (int(c[0, i]), int(c[1, i])),
+            (float(strictest[0, i]), float(strictest[1, i])),
+            p_value,
+            float(corrected),
         )
-        for i, (problem, (n, m, c, d), adjusted) in enumerate(
-            zip(shared.problems, counts, holm(p_values), strict=True)
-        )
+        for i, p_value, corrected in zip(chosen, p_values, holm(p_values), strict=True)
     ]
     return sorted(changes, key=_order)
 

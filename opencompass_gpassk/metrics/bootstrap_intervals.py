@@ -25,6 +25,7 @@ from opencompass_gpassk.metrics.share_intervals import (
     bounded_mean_interval,
     deviating_clusters,
     normal_quantile,
+    with_unseen,
 )
 from opencompass_gpassk.metrics.version_figures import ratio
 
@@ -131,8 +132,20 @@ def bootstrap_means(
         result[:, many] = _bootstrap(sums.columns(many), resamples, seed, method, level, tie)
     names = np.select([few, direct, many], ['wilson', 'gain-loss', method], 'none')
     # Rounding must not put a mean outside its interval. NaN stay.
-    ends = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
-    return Intervals(estimate, *ends, tuple(map(str, names)))
+    below, above = np.minimum(result[0], estimate), np.maximum(result[1], estimate)
+    width = high - low
+    wider = with_unseen(
+        (below - low) / width,
+        (above - low) / width,
+        (estimate - low) / width,
+        sums.defined,
+        level,
+    )
+    below, above = (
+        np.where(differences, end, low + width * share)
+        for end, share in zip((below, above), wider, strict=True)
+    )
+    return Intervals(estimate, below, above, tuple(map(str, names)))
 
 
 def resampled_weights(

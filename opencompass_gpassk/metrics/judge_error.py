@@ -37,6 +37,8 @@ PRIOR = np.array([0.25, *[0.5 / 19] * 19, 0.25])
 RATE_DRAWS = 2000
 SWEEPS = 20  # of Gibbs sampling for each draw
 CONCENTRATIONS = (0.01, 1e4)
+CONCENTRATED = (0.1, 0.9)  # rate of errors where they are concentrated
+SPREAD = 0.1  # share of the errors that are elsewhere then
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
 LEAST = -200.0  # log of a chance that counts as 0; much smaller numbers slow the processor down
 
@@ -142,12 +144,14 @@ class JudgedAnswers:
         right: Shape (P, J): whether most of its responses were judged right.
         unread: Shape (P, J): whether it is one response of which no answer is known, so that it may
             say what another one says.
+        says_right: Shape (O,): the verdict of each outcome.
     """
 
     sizes: Integers
     outcomes: Numbers
     right: Mask
     unread: Mask
+    says_right: Mask
 
 
 def true_verdicts(
@@ -197,40 +201,82 @@ def true_verdicts(
     problem_of_unread = np.nonzero(answers.unread)[0]
     blocks = np.array_split(np.arange(len(n)), wrong.size * sizes.shape[1] // BLOCK + 1)
     distribution = PRIOR / PRIOR.sum()
-    for _ in range(draws):
-        of_outcomes = answers.outcomes @ _log(chances(rng)).T
-        unread = np.exp(np.maximum(of_outcomes[answers.unread], LEAST))  # shape (U, 2)
-        at_rates = unread[:, :1] * (1 - RATES) + unread[:, 1:] * RATES
-        of_unread = np.zeros((len(n), len(RATES)))
-        np.add.at(of_unread, problem_of_unread, _log(at_rates))
-        of_unread = np.exp(np.maximum(of_unread - of_unread.max(axis=1, keepdims=True), LEAST))
-        of_answers = of_outcomes + np.log(concentrations)
-        of_answers -= of_answers.max(axis=-1, keepdims=True)
-        of_answers = np.exp(np.maximum(of_answers, LEAST))
-        of_answers[sizes == 0] = [1.0, 0.0]
-        of_rates = np.empty((len(n), len(RATES)))
-        for block in blocks:
-            of_right = _of_right(sizes[block], of_answers[block], scale[block])[1]
-            of_rates[block] = np.einsum('prg,pr->pg', samples[block], of_right) * of_unread[block]
+    rows = np.arange(len(n))
+    for draw in range(draws):
+        kinds, shares = _kinds(chances(rng), answers.says_right, rng, concentrated=bool(draw % 2))
+        of_answers, unread, of_rates = [], [], []
+        for kind in kinds:
+            of_outcomes = answers.outcomes @ _log(kind).T
+            unread.append(np.exp(np.maximum(of_outcomes[answers.unread], LEAST)))  # shape (U, 2)
+            at_rates = unread[-1][:, :1] * (1 - RATES) + unread[-1][:, 1:] * RATES
+            of_unread = np.zeros((len(n), len(RATES)))
+            np.add.at(of_unread, problem_of_unread, _log(at_rates))
+            logs = of_outcomes + np.log(concentrations)
+            peak = logs.max(axis=-1, keepdims=True)
+            made = np.exp(np.maximum(logs - peak, LEAST))
+            made[sizes == 0] = [1.0, 0.0]
+            peak[sizes == 0] = 0.0
+            of_answers.append(made)
+            likelihood = np.empty((len(n), len(RATES)))
+            for block in blocks:
+                of_right, top = _of_right(sizes[block], made[block], scale[block])[1:]
+                likelihood[block] = _log(np.einsum('prg,pr->pg', samples[block], of_right)) + top
+            of_rates.append(likelihood + of_unread + peak.sum(axis=(1, 2))[:, None])
+        logs = np.stack(of_rates, axis=1) + np.log(shares)[:, None]  # shape (P, kinds, rates)
+        logs -= logs.max(axis=(1, 2), keepdims=True)
+        weights = np.exp(np.maximum(logs, LEAST)).reshape(len(n), -1)
         for _ in range(SWEEPS):  # until the distribution is one for these chances
-            rate = _drawn(of_rates * distribution, rng)
+            drawn = _drawn(weights * np.tile(distribution, len(kinds)), rng)
+            kind, rate = np.divmod(drawn, len(RATES))
             distribution = rng.dirichlet(PRIOR + np.bincount(rate, minlength=len(RATES)))
+        mine = np.stack(of_answers)[kind, rows]
         found = np.zeros(sizes.shape, dtype=bool)
         for block in blocks:
-            sums, of_right = _of_right(sizes[block], of_answers[block], scale[block])
+            sums, of_right, _ = _of_right(sizes[block], mine[block], scale[block])
             right = _drawn(samples[block, :, rate[block]] * of_right, rng)
-            found[block] = _split(sizes[block], of_answers[block], sums, right, rng)
+            found[block] = _split(sizes[block], mine[block], sums, right, rng)
         of_problem = RATES[rate[problem_of_unread]]
-        if_right, if_wrong = unread[:, 1] * of_problem, unread[:, 0] * (1 - of_problem)
-        found[answers.unread] = rng.random(len(unread)) * (if_right + if_wrong) < if_right
+        of_unread = np.stack(unread)[kind[problem_of_unread], np.arange(len(problem_of_unread))]
+        if_right, if_wrong = of_unread[:, 1] * of_problem, of_unread[:, 0] * (1 - of_problem)
+        found[answers.unread] = rng.random(len(of_unread)) * (if_right + if_wrong) < if_right
         yield found
 
 
-def _of_right(sizes: Integers, of_answers: Numbers, scale: Numbers) -> tuple[Numbers, Numbers]:
-    """Return :func:`_sums`, and the likelihood of each number of right responses to a problem."""
+def _kinds(
+    chances: Numbers, says_right: Mask, rng: np.random.Generator, *, concentrated: bool
+) -> tuple[list[Numbers], Numbers]:
+    """Return the chances of the outcomes in each kind of problem, and the kinds' shares.
+
+    Nobody knows how errors are distributed. So in half of the draws each answer has the same chance
+    of one. In the others an error befalls few problems, and there many answers: right ones that are
+    called wrong, or wrong ones that are called right.
+    """
+    if not concentrated:
+        return [chances], np.ones(1)
+    kinds, shares = [chances.copy()], [1.0]
+    for row, error in ((1, ~says_right), (0, says_right)):
+        total = chances[row, error].sum()
+        there = rng.uniform(*CONCENTRATED)
+        if not 0 < total < there:
+            continue
+        kind = chances.copy()
+        for of, rate in ((kind, there), (kinds[0], total * SPREAD)):
+            of[row, error] *= rate / total
+            of[row, ~error] *= (1 - rate) / (1 - total)
+        kinds.append(kind)
+        shares.append(total * (1 - SPREAD) / there)
+    shares[0] = max(1.0 - sum(shares[1:]), 0.05)
+    return kinds, np.array(shares) / sum(shares)
+
+
+def _of_right(
+    sizes: Integers, of_answers: Numbers, scale: Numbers
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Return :func:`_sums`, the likelihood of each number of right responses, and its scale."""
     sums = _sums(sizes, of_answers, scale.shape[1])
     found = _log(sums[-1]) + scale
-    return sums, np.exp(np.maximum(found - found.max(axis=1, keepdims=True), LEAST))
+    top = found.max(axis=1, keepdims=True)
+    return sums, np.exp(np.maximum(found - top, LEAST)), top
 
 
 def _concentration(sizes: Integers) -> float:

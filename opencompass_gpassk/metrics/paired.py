@@ -3,31 +3,28 @@
 Two models find the same problems hard, so the difference of their figures is known far better
 than either figure: compare problem by problem, not interval with interval. Some figures are ratios
 of sums over problems, since the number of responses differs between problems; an example is the
-share of valid responses among the scored ones. :func:`ratio_differences` compares such ratios.
+share of valid responses among the scored ones. :func:`swap_residuals` makes them means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from opencompass_gpassk.metrics.bootstrap_intervals import Intervals, bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.share_intervals import normal_quantile
 from opencompass_gpassk.metrics.version_figures import ratio
 
 __all__ = [
-    'claimed_p_value',
+    'FlipTest',
     'holm',
     'least_p_value',
-    'median_p_value',
-    'rank_intervals',
-    'ratio_differences',
-    'settled_test',
+    'ranks_of',
     'sign_flip_test',
+    'step_down',
     'swap_residuals',
 ]
 
@@ -37,142 +34,157 @@ ROUNDING = 1e-9  # sums that differ by less than this share of their maximum cou
 Numbers = NDArray[np.float64]
 
 
-def sign_flip_test(
-    differences: ArrayLike, clusters: ArrayLike | None = None, *, flips: int = 10_000, seed: int = 0
-) -> Numbers:
-    """Return p-values of mean differences by the paired permutation test.
+@dataclass(frozen=True)
+class FlipTest:
+    """Mean differences of M figures, each with the p-value and the interval of one sign-flip test.
 
-    If the models are equally good, all differences of a cluster could as well have the opposite
-    sign. The p-value is the share of sign flips whose mean is at least as far from 0 as the
-    observed mean. It is exact if at most ``flips`` flips are possible: then all are made. Otherwise
-    flips are random, the observed signs count as one, and it is at least 1/(flips + 1).
+    Attributes:
+        estimate: Shape (M,), the mean difference; NaN if it is undefined.
+        p_value: Shape (M,), two-sided.
+        low: Shape (M,), lower end. The interval leaves out 0 if and only if p is at most 1 - level.
+        high: Shape (M,), upper end.
+        differing: Shape (M,), clusters whose total is not 0.
+    """
+
+    estimate: Numbers
+    p_value: Numbers
+    low: Numbers
+    high: Numbers
+    differing: NDArray[np.int64]
+
+
+def sign_flip_test(
+    sums: ClusterSums,
+    *,
+    level: float = 0.95,
+    flips: int = 10_000,
+    seed: int = 0,
+    drawn: Numbers | None = None,
+) -> FlipTest:
+    """Test mean paired differences by flipping signs of clusters, and return their intervals.
+
+    If two models are alike, swapping them in a cluster changes its sign only (Fisher, The Design of
+    Experiments (1935), section 21). The p-value is the share of the flips whose mean is at least as
+    far from 0 as the observed one. A flip also chooses a random half of the clusters, those whose
+    sign stays; the interval's ends are quantiles of the means over these halves (Hartigan, Annals
+    of Mathematical Statistics 40 (1969), 1303-1317: typical values). As each flip is drawn with its
+    mirror image, the interval leaves out 0 just where the test rejects.
+
+    All flips are made if at most ``flips`` are possible; clusters with a total of 0 then count half
+    in every mean. Otherwise flips are random, the observed signs count as one, and p is at least
+    1/(flips + 1).
+
+    A model with more samples has other values than one with fewer, even if both are alike: with 48
+    samples G-Pass@16 is just above 0 where with 16 it is 0. If such differences are rare, their
+    signs say little. So with ``drawn`` a second test flips differences of equally many samples,
+    about the same estimate. It may have twice the level, since these differences are noisier; the
+    greater p-value and the wider interval count. ``benchmarks/claims.py`` shows what that is for.
 
     Args:
-        differences: Shape (P, M), NaN where undefined.
-        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
+        sums: Totals and counts of the differences in C clusters, M columns.
+        drawn: Shape (J, C, M), totals of J draws with equally many samples; None if all have.
+        level: The intervals' coverage.
         flips: Number of flips; all columns share them.
         seed: Seed of random flips.
 
-    Returns:
-        Shape (M,), two-sided; NaN where no difference is defined.
-
     Raises:
-        ValueError: If a shape is wrong or flips isn't positive.
+        ValueError: If flips isn't positive, or the level not between 0 and 1.
 
-    >>> sign_flip_test([[0.5], [0.25], [0.0], [0.25]])
-    array([0.25])
+    >>> steps = [[0.5], [0.25], [0.0], [0.25], [0.5], [0.25], [0.25]]
+    >>> found = sign_flip_test(ClusterSums.of(steps))
+    >>> found.p_value, found.low.round(3), found.high.round(3)
+    (array([0.03125]), array([0.167]), array([0.357]))
     """
+    normal_quantile(level)
     if flips < 1:
         raise ValueError(f'flips is {flips}; the test needs at least 1')
-    sums = ClusterSums.of(differences, clusters)
-    totals = sums.totals
-    observed = np.abs(totals.sum(axis=0)) - ROUNDING * np.abs(totals).sum(axis=0)
-    p_value = np.full(totals.shape[1], np.nan)
-    moving = (totals != 0).sum(axis=0)
-    exact = 2.0 ** np.minimum(moving, 64) <= flips
+    found = _flip_test(sums, level, flips, seed)
+    if drawn is None:
+        return found
+    wider = _random_test(sums, drawn, max(2 * level - 1, 0.0), flips, seed)
+    return FlipTest(
+        found.estimate,
+        np.maximum(found.p_value, wider[0] / 2),
+        np.minimum(found.low, wider[1]),
+        np.maximum(found.high, wider[2]),
+        np.minimum(found.differing, (drawn != 0).sum(axis=1).mean(axis=0)).astype(np.int64),
+    )
+
+
+def _flip_test(sums: ClusterSums, level: float, flips: int, seed: int) -> FlipTest:
+    totals, counts = sums.totals, sums.counts
+    moving = totals != 0
+    p_value, low, high = (np.full(totals.shape[1], np.nan) for _ in range(3))
+    exact = 2.0 ** np.minimum(moving.sum(axis=0), 64) <= flips
     for column in np.flatnonzero(exact & (sums.defined > 0)):
-        steps = totals[totals[:, column] != 0, column]
-        p_value[column] = (np.abs(_all_flips(steps)) >= observed[column]).mean()
-    random = ~exact
-    if random.any():
-        beyond = np.zeros(random.sum())
-        for signs in _random_signs(len(totals), flips, seed):
-            beyond += (np.abs(signs @ totals[:, random]) >= observed[random]).sum(axis=0)
-        p_value[random] = (beyond + 1) / (flips + 1)
-    return p_value
+        there = moving[:, column]
+        x, y = (_half_flips(of[there, column]) for of in (totals, counts))
+        found = _tested(totals[:, column], counts[:, column], x, y, 0, level)
+        p_value[column], low[column], high[column] = found
+    random = np.flatnonzero(~exact)
+    width = max(BLOCK // max(flips // 2, 1), 1)
+    for start in range(0, len(random), width):
+        block = random[start : start + width]
+        part = ClusterSums(totals[:, block], counts[:, block])
+        p_value[block], low[block], high[block] = _random_test(
+            part, part.totals[None], level, flips, seed
+        )
+    return FlipTest(sums.means, p_value, low, high, moving.sum(axis=0))
 
 
-def settled_test(
-    low: ArrayLike,
-    high: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    flips: int = 10_000,
-    seed: int = 0,
-) -> tuple[Numbers, Numbers]:
-    """Return p-values of "the first model is better" and of "the second is", whatever is missing.
-
-    A claim holds only if :func:`sign_flip_test` supports it with the winner's missing verdicts all
-    wrong and the other's all right, and with the reverse. So its p-value is the greater of these
-    two, or 1 if a mean has the other sign. Where no verdict is missing, the lesser of the two
-    claims' p-values is that of the two-sided test. Several draws are combined by
-    :func:`median_p_value`.
-
-    Args:
-        low: Shape (D, 2, P, M): D draws of two models' values of M figures on P problems, with
-            missing verdicts wrong; NaN where undefined.
-        high: The same with missing verdicts right.
-        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
-        flips: Number of sign flips of each test.
-        seed: Seed of the flips.
-
-    Returns:
-        P-values of both claims, shape (2, M); and those of the more favourable of the two
-        settlements, which are lower where missing verdicts decide. NaN where no difference is
-        defined.
-
-    >>> values = [[[[1.0]] * 6, [[0.0]] * 6]]
-    >>> settled_test(values, values)[0].tolist()
-    [[0.03125], [1.0]]
-    """
-    least, most = np.asarray(low, float), np.asarray(high, float)
-    arrangements = _arrangements(least, most)
-    found = []
-    for a, b in arrangements:
-        for draw in a[:, 0] - b[:, 1]:
-            p_value = sign_flip_test(draw, clusters, flips=flips, seed=seed)
-            found.append(_claimed(p_value, np.nansum(draw, axis=0)))
-    each = np.array(found).reshape(len(arrangements), len(least), 2, -1)
-    return median_p_value(each.max(axis=0)), median_p_value(each.min(axis=0))
+def _random_test(sums: ClusterSums, drawn: Numbers, level: float, flips: int, seed: int) -> Numbers:
+    """Return p-values, lower and upper ends, shape (3, M), by flipping each draw equally often."""
+    x, y = [], []
+    for totals, signs in _shared_out(drawn, _random_signs(len(sums.totals), flips // 2, seed)):
+        x.append(signs @ totals)
+        y.append(signs @ sums.counts)
+    flipped = np.concatenate(x), np.concatenate(y)
+    found = np.empty((3, sums.totals.shape[1]))
+    for column in range(found.shape[1]):
+        totals, counts = sums.totals[:, column], sums.counts[:, column]
+        x_of, y_of = (of[:, column] for of in flipped)
+        found[:, column] = _tested(totals, counts, x_of, y_of, 1, level)
+    return found
 
 
-def claimed_p_value(difference: Numbers, p_values: Numbers) -> Numbers:
-    """Return the p-value of the claim that a difference makes by its sign.
+def _shared_out(drawn: Numbers, blocks: Iterator[Numbers]) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield each draw's totals, shape (C, M), with its part of each block of signs."""
+    for block in blocks:
+        yield from zip(drawn, np.array_split(block, len(drawn)), strict=True)
 
-    Where verdicts are missing, a figure without them may favour the model that is worse whatever
-    they are. The test then supports the other claim, and not the one that people read.
+
+def _tested(
+    totals: Numbers, counts: Numbers, x: Numbers, y: Numbers, observed: int, level: float
+) -> tuple[float, float, float]:
+    """Return p-value and interval of one column from one of each flip and its mirror image.
 
     Args:
-        difference: Shape (M,), the first model's figure minus the second's; NaN where undefined.
-        p_values: Shape (2, M), of both claims, from :func:`settled_test`.
-
-    Returns:
-        Shape (M,); 1 where the difference is 0.
+        totals: Shape (C,).
+        counts: Shape (C,).
+        x: Shape (B,), the flipped sums of totals.
+        y: Shape (B,), the flipped sums of counts.
+        observed: 1 if the observed signs are counted besides.
+        level: The interval's coverage.
     """
-    signs = [difference > 0, difference < 0, difference == 0]
-    return np.select(signs, [*p_values, np.ones_like(difference)], np.nan)
+    total, count = totals.sum(), counts.sum()
+    slack = ROUNDING * np.abs(totals).sum()
+    number = 2 * len(x) + observed
+    beyond = 2 * (np.abs(x) >= abs(total) - slack).sum() + observed
+    above = np.concatenate([total + x, total - x])
+    above[np.abs(above) <= slack] = 0.0  # rounding must not put a mean of 0 on one side
+    means = ratio(above, np.concatenate([count + y, count - y]))
+    means[np.isnan(means)] = 0.0  # the half without any cluster
+    # So many means may lie on the other side of 0 that the test still rejects.
+    most = int(np.floor(((1 - level) * number - observed) / 2 + ROUNDING))
+    if most < 0:
+        return float(beyond / number), float(means.min()), float(means.max())
+    means.partition([most, len(means) - 1 - most])
+    return float(beyond / number), float(means[most]), float(means[len(means) - 1 - most])
 
 
-def _arrangements(low: Numbers, high: Numbers) -> list[tuple[Numbers, Numbers]]:
-    """Return each model's values under both settlements; one pair if nothing is missing."""
-    both = [(low, high), (high, low)]
-    return both[:1] if low is high or np.array_equal(low, high, equal_nan=True) else both
-
-
-def _claimed(p_value: Numbers, total: Numbers) -> Numbers:
-    """Return the p-values of the claims that totals are above 0, and below; shape (2, …)."""
-    claims = np.stack([np.where(total > 0, p_value, 1.0), np.where(total < 0, p_value, 1.0)])
-    return np.where(np.isnan(p_value), np.nan, claims)
-
-
-def median_p_value(p_values: ArrayLike) -> Numbers:
-    """Return one p-value for D tests of the same hypothesis, however they depend on one another.
-
-    It is twice the ⌈D/2⌉-th smallest, at most 1. By Markov's inequality, at least half of D
-    p-values are at most x with a chance of at most 2x. It serves tests on several random draws
-    of the samples, where one draw would make the p-value a lottery.
-
-    Args:
-        p_values: Shape (D, …); NaN in all draws stays NaN.
-
-    >>> median_p_value([0.01, 0.2, 0.03]), median_p_value([0.2])
-    (array(0.06), array(0.2))
-    """
-    given = np.asarray(p_values, float)
-    if len(given) == 1:
-        return np.asarray(given[0])
-    middle = np.sort(given, axis=0)[(len(given) + 1) // 2 - 1]
-    return np.asarray(np.minimum(2 * middle, 1.0))
+def _half_flips(steps: Numbers) -> Numbers:
+    """Return the sums of steps under one of each choice of signs and its mirror image."""
+    return _all_flips(steps[1:]) + steps[0] if len(steps) else np.zeros(1)
 
 
 def least_p_value(clusters: int, flips: int = 10_000) -> float:
@@ -222,91 +234,97 @@ def holm(p_values: ArrayLike) -> Numbers:
     return adjusted
 
 
-def rank_intervals(
-    values: ArrayLike,
-    clusters: ArrayLike | None = None,
-    *,
-    high: ArrayLike | None = None,
-    flips: int = 10_000,
-    seed: int = 0,
-    level: float = 0.95,
-) -> NDArray[np.int64]:
-    """Return the ranks in a leaderboard that are compatible with the data.
+def ranks_of(models: int, pairs: Sequence[tuple[int, int]], gains: ArrayLike) -> NDArray[np.int64]:
+    """Return the ranks that certain differences leave possible.
 
-    A model's best rank is just behind all models that are significantly better, its worst rank just
-    before all that are significantly worse (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
-    Studies 91 (2024), 476-518). All pairs are tested together with shared sign flips of clusters,
-    by the step-down of Westfall and Young (1993): the intervals of all models hold at once with a
-    chance of at least ``level``. A model whose best rank is 1 is not distinguishable from the best.
-    Missing verdicts and draws count as in :func:`settled_test`, pair by pair.
+    A model's best rank is just behind all models that are certainly better, its worst rank just
+    before all that are certainly worse (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
+    Studies 91 (2024), 476-518). If all pairs are one family of :func:`step_down`, the ranks of all
+    models hold at once with a chance of at least the level.
 
     Args:
-        values: Shape (models, P), or (D, models, P) for several draws: a figure where higher is
-            better; NaN where undefined. A pair is compared on the problems for which both models
-            have a value.
-        clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
-        high: The values with missing verdicts right, if ``values`` are those with them wrong.
-        flips: Number of random sign flips.
-        seed: Seed of the sign flips.
-        level: The chance that all intervals hold.
+        models: Number of models.
+        pairs: Every two models.
+        gains: For each pair, above 0 if the second is certainly better, below if it is certainly
+            worse, and 0 if neither is certain.
 
     Returns:
         Shape (models, 2), best and worst rank, from 1.
-
-    Raises:
-        ValueError: If a shape or a setting is wrong.
-
-    >>> rank_intervals([[0.9] * 20, [0.1] * 20, [0.1] * 20]).tolist()
-    [[1, 1], [2, 3], [2, 3]]
     """
-    normal_quantile(level)
-    if flips < 1:
-        raise ValueError(f'flips is {flips}; the test needs at least 1')
-    least = np.asarray(values, float)
-    if least.ndim not in (2, 3):
-        raise ValueError(f'values have shape {least.shape}; give one row per model')
-    least = least if least.ndim == 3 else least[None]
-    most = least if high is None else np.asarray(high, float).reshape(least.shape)
-    models = least.shape[1]
     ranks = np.tile([1, max(models, 1)], (models, 1))
-    first, second = np.triu_indices(models, 1)
-    if not len(first):
-        return ranks[:models]
-    arrangements = _arrangements(least, most)
-    found = []
-    for a, b in arrangements:
-        for of_first, of_second in zip(a[:, first], b[:, second], strict=True):
-            totals = ClusterSums.of((of_first - of_second).T, clusters).totals
-            found.append(_claimed(_step_down(totals, flips, seed), totals.sum(axis=0)))
-    each = np.array(found).reshape(len(arrangements), len(least), 2, -1)
-    of_first, of_second = median_p_value(each.max(axis=0)) <= 1 - level + 1e-12
-    for certain, better, worse in ((of_first, first, second), (of_second, second, first)):
-        np.add.at(ranks[:, 0], worse[certain], 1)
-        np.add.at(ranks[:, 1], better[certain], -1)
+    for (first, second), gain in zip(pairs, np.asarray(gains, float), strict=True):
+        if gain:
+            better, worse = (second, first) if gain > 0 else (first, second)
+            ranks[worse, 0] += 1
+            ranks[better, 1] -= 1
     return ranks
 
 
-def _step_down(totals: Numbers, flips: int, seed: int) -> Numbers:
-    """Return p-values of M sums of C totals, shape (C, M), adjusted for their number.
+def step_down(
+    totals: ArrayLike, *, flips: int = 10_000, seed: int = 0, drawn: Numbers | None = None
+) -> Numbers:
+    """Return p-values of a family of paired differences, adjusted for their number.
 
-    Each sum is divided by the root of its sum of squares, so that no pair of models outweighs the
-    others; flips don't change the divisor. A pair is compared with the maximum over the pairs that
-    are at most as extreme.
+    The signs of all differences are flipped together, cluster by cluster, and a difference is
+    compared with the maximum over those that are at most as extreme (Westfall and Young,
+    Resampling-Based Multiple Testing (1993), chapter 2). The chance of any false positive in the
+    family is at most α, and figures that depend on one another cost little. Each difference is
+    divided by the root of its sum of squares, which flips don't change, so that none outweighs the
+    others.
+
+    Args:
+        totals: Shape (C, M): each cluster's total of M differences; 0 where there is none.
+        drawn: Shape (J, C, M), as in :func:`sign_flip_test`; None if all have equally many samples.
+        flips: Number of flips; if at most that many are possible, all are made.
+        seed: Seed of random flips.
+
+    Returns:
+        Shape (M,), two-sided; 1 for a difference that is 0 in every cluster.
+
+    Raises:
+        ValueError: If flips isn't positive.
+
+    >>> step_down([[0.5, 0.5], [0.25, 0.25], [0.25, 0.25], [0.5, -0.5]])
+    array([0.25, 0.75])
     """
-    scale = np.sqrt((totals**2).sum(axis=0))
-    scaled = np.divide(totals, scale, out=np.zeros_like(totals), where=scale > 0)
-    observed = np.abs(scaled.sum(axis=0))
+    if flips < 1:
+        raise ValueError(f'flips is {flips}; the test needs at least 1')
+    given = np.asarray(totals, float)
+    found = _step_down(given, given[None], flips, seed)
+    return found if drawn is None else np.maximum(found, _step_down(given, drawn, flips, seed) / 2)
+
+
+def _step_down(given: Numbers, drawn: Numbers, flips: int, seed: int) -> Numbers:
+    """Return p-values of totals of shape (C, M), by flipping each of J draws equally often."""
+    moving = (given != 0).any(axis=1)
+    exact = len(drawn) == 1 and 2.0 ** min(moving.sum(), 64) <= flips
+    if exact:  # all clusters have the signs of other tests
+        given, drawn = given[moving], drawn[:, moving]
+    scale = np.sqrt((drawn**2).sum(axis=1).mean(axis=0))
+    known = scale > 0
+    scaled = np.divide(drawn, scale, out=np.zeros_like(drawn), where=known)
+    observed = np.abs(np.divide(given.sum(axis=0), scale, out=np.zeros_like(scale), where=known))
     order = np.argsort(observed, kind='stable')
     bar = observed[order] - ROUNDING
-    beyond = np.zeros(len(order))
-    for signs in _random_signs(len(totals), flips, seed, len(order)):
-        greatest = np.maximum.accumulate(np.abs(signs @ scaled[:, order]), axis=1)
+    signs = (
+        _all_signs(len(given)) if exact else _random_signs(len(given), flips // 2, seed, len(order))
+    )
+    beyond, number = np.zeros(len(order)), 0
+    for of_draw, block in _shared_out(scaled[:, :, order], signs):
+        greatest = np.maximum.accumulate(np.abs(block @ of_draw), axis=1)
         beyond += (greatest >= bar).sum(axis=0)
-    share = (beyond + 1) / (flips + 1)
+        number += len(block)
+    # Each random flip stands for its mirror image too, and the observed signs count as one.
+    share = beyond / number if exact else (2 * beyond + 1) / (2 * number + 1)
     adjusted = np.empty(len(order))
-    # A less extreme pair never gets a smaller p-value.
+    # A less extreme difference never gets a smaller p-value.
     adjusted[order] = np.maximum.accumulate(share[::-1])[::-1]
     return adjusted
+
+
+def _all_signs(clusters: int) -> Iterator[Numbers]:
+    """Yield every choice of signs 1 and -1 as one block, shape (2^C, C)."""
+    yield 1.0 - 2.0 * ((np.arange(1 << clusters)[:, None] >> np.arange(clusters)) & 1)
 
 
 def _all_flips(steps: Numbers) -> Numbers:
@@ -324,34 +342,6 @@ def _random_signs(clusters: int, flips: int, seed: int, columns: int = 1) -> Ite
     for start in range(0, flips, rows):
         size = min(rows, flips - start)
         yield rng.choice([-1.0, 1.0], (size, clusters))
-
-
-def ratio_differences(first: ClusterSums, second: ClusterSums, *, level: float = 0.95) -> Intervals:
-    """Return the differences of two models' ratios, with intervals for a population of problems.
-
-    An interval is that of the mean of the clusters' influences, as
-    :func:`~opencompass_gpassk.metrics.bootstrap_intervals.bootstrap_means` has it for differences.
-
-    Args:
-        first: Sums over each of C clusters, M columns: ``totals`` of shares in [0, 1], and
-            ``counts`` of the responses with a share.
-        second: The same of the other model, over the same clusters. Differences are second - first.
-        level: The intervals' coverage.
-
-    Raises:
-        ValueError: If the level is wrong, or the numbers of clusters differ.
-    """
-    if first.totals.shape != second.totals.shape:
-        raise ValueError(
-            f'first has shape {first.totals.shape} and second {second.totals.shape}; give both the '
-            'same clusters and figures'
-        )
-    estimate = second.means - first.means
-    values = _influences(first, second) + estimate
-    # A cluster with many responses has an influence beyond that of one ratio.
-    reach = np.abs(np.where(np.isnan(values), 0.0, values)).max(axis=0, initial=1.0)
-    found = bootstrap_means(values, bounds=(-reach, reach), level=level)
-    return replace(found, low=np.maximum(found.low, -1.0), high=np.minimum(found.high, 1.0))
 
 
 def swap_residuals(values: Numbers, weights: Numbers) -> Numbers:
@@ -374,14 +364,3 @@ def swap_residuals(values: Numbers, weights: Numbers) -> Numbers:
     pooled = ratio(totals.sum(axis=(0, 1)), weights.sum(axis=(0, 1)))
     nothing = (weights.sum(axis=1) == 0).any(axis=0)
     return totals - weights * np.where(nothing, np.nan, pooled)
-
-
-def _influences(first: ClusterSums, second: ClusterSums) -> Numbers:
-    """Return each cluster's influence on the difference times their number; NaN if it is empty."""
-    there = (first.counts > 0) | (second.counts > 0)
-    number = there.sum(axis=0)
-    a, b = (
-        one.deviations(one.means) * np.nan_to_num(ratio(number, one.counts.sum(axis=0)))
-        for one in (first, second)
-    )
-    return np.where(there, b - a, np.nan)

@@ -11,6 +11,7 @@ Who looks at the figures, and then takes more samples, tests more than once: see
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,6 +26,7 @@ from opencompass_gpassk.metrics.share_intervals import (
     mean_variance,
     small_count_wilson,
     trusted_sizes,
+    with_unseen,
 )
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
 
 ADVISED = 3  # n ≥ 3k, by the authors of arXiv 2412.13147
 MOST_SAMPLES = 1 << 14  # the greatest n that a search tries
+MOST_PROBLEMS = 1_000_000
 ROUNDING = 1e-12
 
 
@@ -113,9 +116,30 @@ class Plan:
             )
             if deviating[0] < FEWEST:
                 size = trusted_sizes(size, clusters, deviating, level)
-        size = np.maximum(size, 1.0)
-        low, high = small_count_wilson(np.array([self.figure]), size, level)
+        mean = np.array([self.figure])
+        low, high = small_count_wilson(mean, np.maximum(size, 1.0), level)
+        low, high = with_unseen(low, high, mean, clusters, level)
         return float(low[0]), float(high[0])
+
+    def problems_for(self, n: int, half: float, level: float = 0.95) -> int | None:
+        """Return the least number of problems with an interval of at most twice ``half``.
+
+        Args:
+            n: Samples of each problem.
+            half: Half the width, above 0; figures are in [0, 1].
+            level: The interval's coverage.
+
+        Returns:
+            The number; None if ``MOST_PROBLEMS`` are too few, or n is less than k.
+        """
+        numbers = range(2, MOST_PROBLEMS + 1)
+
+        def wide(problems: int) -> bool:
+            low, high = self.interval(n, problems, level)
+            return not high - low <= 2 * half
+
+        found = bisect_left(numbers, True, key=lambda number: not wide(number))
+        return numbers[found] if found < len(numbers) else None
 
     def enough_samples(self, share: float) -> int | None:
         """Return the least n at which the part within problems is at most a share of the variance.

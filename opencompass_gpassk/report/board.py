@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.results.stored_result import (
     Entry,
     Result,
@@ -64,10 +65,13 @@ class Board:
         results: Model → data set → result, as stored in the result JSON.
         trials: Trials of the results, for marks on the best figures, figures against n, and
             intervals of slopes; None for none of these, and no note on what is missing.
+        contradictory: How a result contradicts its trials, '' if it doesn't; None to compute it,
+            which needs trials with their texts.
     """
 
     results: Results
     trials: Trials | None = None
+    contradictory: Mapping[Place, str] | None = None
 
     @cached_property
     def benchmarks(self) -> list[Benchmark]:
@@ -79,6 +83,17 @@ class Board:
         return [
             Benchmark(name, _named_apart(_joined(of_models), lambda one: one.model))
             for name, of_models in by_name.items()
+        ]
+
+    @cached_property
+    def leaderboards(self) -> list[Leaderboard]:
+        """For each benchmark the ranks of its entries; empty ones without trials."""
+        trials = self.trials
+        return [
+            Leaderboard()
+            if trials is None
+            else leaderboard(one.entries, trials, self.contradictory)
+            for one in self.benchmarks
         ]
 
     @cached_property

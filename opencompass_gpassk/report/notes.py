@@ -8,14 +8,16 @@ from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
-from opencompass_gpassk.results.figures import MG_PASS, PASS, parse_figure
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, parse_figure
 from opencompass_gpassk.results.schema import mixed_schemas
-from opencompass_gpassk.results.stored_result import Result, Results
+from opencompass_gpassk.results.stored_result import Estimate, Result, Results
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
+MOSTLY = 50.0  # percent of the problems
+NEGLIGIBLE = 0.1  # share of the variance, as in gpassk plan
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
 OWN_QUESTIONS = (
     'questions of this package, made like those of RV-Bench (arXiv 2501.11790), but not the same; '
@@ -43,7 +45,8 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
     ]
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
     mixed = mixed_schemas(results)
-    found = [*different, *([mixed] if mixed else []), *_warnings(benchmark), *apart]
+    labelled = _hardly_audited(benchmark)
+    found = [*different, *([mixed] if mixed else []), *_warnings(benchmark), *labelled, *apart]
     return sorted(found, key=lambda one: UNAPPLIED not in one)  # it keeps the order of equals
 
 
@@ -108,6 +111,22 @@ def _warnings(benchmark: Benchmark) -> list[str]:
     ]
 
 
+def _hardly_audited(benchmark: Benchmark) -> list[str]:
+    """Return a warning on audited models that solve most problems always."""
+    figure = G_PASS(k=max(benchmark.ks, default=1), tau=1.0)
+    strong = [
+        entry.label
+        for entry in benchmark.entries
+        if (entry.true_figures.get(figure.key) or {}).get('estimate', 0.0) >= MOSTLY
+    ]
+    told = (
+        'most problems are solved always, and there labels hardly tell wrong verdicts from rare '
+        'failures: in simulations with 200 labels the range due to verdicts held the truth in only '
+        '78 to 89 % of cases'
+    )
+    return [f'{", ".join(strong)}: {told}'] if strong else []
+
+
 def _told(results: Mapping[str, Result]) -> list[str]:
     concerned: dict[str, list[str]] = {}
     for label, result in results.items():
@@ -117,6 +136,39 @@ def _told(results: Mapping[str, Result]) -> list[str]:
         warning if len(labels) == len(results) else f'{", ".join(labels)}: {warning}'
         for warning, labels in concerned.items()
     ]
+
+
+def uncertainty_notes(benchmark: Benchmark) -> list[str]:
+    """Return a line on where the uncertainty of the primary figure comes from, on average.
+
+    The squares of the intervals' widths add up: the interval for a population of problems is due to
+    problems and samples, that for these very problems to samples alone. The judge's part is known
+    after an audit.
+    """
+    k = max(benchmark.ks, default=None)
+    figure = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
+    parts = []
+    for entry in benchmark.entries:
+        whole = entry.figure(figure)
+        fixed = (entry.result.get('intervals_fixed') or {}).get(figure.key)
+        if not isinstance(whole, Estimate) or not fixed:
+            continue
+        judged = (entry.true_figures.get(figure.key) or {}).get('range') or [0.0, 0.0]
+        total, samples, judge = ((high - low) ** 2 for low, high in (whole.interval, fixed, judged))
+        if total > 0:
+            found = max(total - samples, 0.0), min(samples, total), judge
+            parts.append([one / sum(found) for one in found])
+    if not parts:
+        return []
+    problems, samples, judge = (sum(of) / len(parts) for of in zip(*parts, strict=True))
+    shares = {'problems': problems, 'samples': samples} | ({'verdicts': judge} if judge else {})
+    told = ', '.join(f'{100 * share:.0f} % from {name}' for name, share in shares.items())
+    most = max(shares, key=lambda name: shares[name])
+    more = 'labels of verdicts (gpassk audit)' if most == 'verdicts' else f'more {most}'
+    advice = f'{more} would help most'
+    if most == 'problems' and samples <= NEGLIGIBLE:
+        advice = "more problems would help, more samples won't"
+    return [f'the uncertainty of {figure.heading} comes to {told}: {advice}']
 
 
 def sensitivity_notes(benchmark: Benchmark) -> list[str]:

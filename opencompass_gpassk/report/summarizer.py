@@ -37,7 +37,7 @@ from opencompass_gpassk.report.stale_results import (
     evaluates,
     told,
 )
-from opencompass_gpassk.results.read import ModelResult, read_result
+from opencompass_gpassk.results.read import ModelResult, read_result, without_texts
 from opencompass_gpassk.results.stored_result import (
     Result,
     estimate,
@@ -89,6 +89,7 @@ class GPassKSummarizer(DefaultSummarizer):
         self.states: dict[tuple[str, str], TaskState] = {}
         self.results: dict[str, dict[str, dict[str, Any]]] = {}
         self.trials: dict[tuple[str, str], TrialTable] = {}
+        self.contradictory: dict[tuple[str, str], str] = {}
         self.bad: set[tuple[str, str]] = set()  # results that can't be read
         self.intervals = checked_style(intervals)
         self.table: Table = []  # upstream's
@@ -118,7 +119,7 @@ class GPassKSummarizer(DefaultSummarizer):
         finally:
             self.logger.setLevel(level)
         with latest_folder(path.parent) as folder:
-            board = Board(self.results, self.trials)
+            board = Board(self.results, self.trials, self.contradictory)
             tables = write_report(folder, board, states, self.intervals)
             page = path.parent / 'latest' / self._write_page(folder)
             self._write_charts(folder / 'figures', board)
@@ -156,6 +157,7 @@ class GPassKSummarizer(DefaultSummarizer):
             except Exception as error:  # a runner or partitioner may raise anything
                 self.logger.error(f'not evaluated again: {type(error).__name__}: {error}')
             self.trials.clear()
+            self.contradictory.clear()
             self.results = self._our_results()
             differing = self._differing()
         for (name, abbr), different in differing.items():
@@ -233,12 +235,15 @@ class GPassKSummarizer(DefaultSummarizer):
                     self.bad.add((name, abbr))
                     continue
                 if is_ours(result):
-                    result.pop('details', None)
                     of_model[abbr] = result
                     try:
-                        self.trials[name, abbr] = ModelResult(name, abbr, result, path).verdicts()
+                        found = ModelResult(name, abbr, result, path)
+                        table = found.table()
+                        self.contradictory[name, abbr] = found.contradiction(table)
+                        self.trials[name, abbr] = without_texts(table)
                     except ValueError as error:
                         self.logger.warning(str(error))
+                    result.pop('details', None)
         return results
 
     def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:

@@ -17,7 +17,7 @@ from opencompass_gpassk.results.figures import Figure, Over, Side, result_figure
 from opencompass_gpassk.results.groups import Part, headline_problems, parts_of
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.trials import Problem, TrialTable
 
 ROUNDING = 1e-9  # percent
 
@@ -69,12 +69,16 @@ def percent(values: Row, weights: Row | None = None) -> float:
 
 def problem_clusters(table: TrialTable) -> NDArray[np.int64]:
     """Return the cluster of each problem, shape (P,); versions of a question share one."""
-    # The prefixes keep a cluster apart from a problem of the same name.
-    names = [
-        f'cluster {one.cluster}' if one.cluster else f'problem {one.problem_id}'
-        for one in table.problems
-    ]
+    names = cluster_names(table.problems)
     return np.unique(names, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+def cluster_names(problems: Iterable[Problem]) -> list[str]:
+    """Return a name of each problem's cluster."""
+    # The prefixes keep a cluster apart from a problem of the same name.
+    return [
+        f'cluster {one.cluster}' if one.cluster else f'problem {one.problem_id}' for one in problems
+    ]
 
 
 class FigureValues:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,47 @@ from opencompass_gpassk.metrics.sample_size import (
 )
 from opencompass_gpassk.results.figure_intervals import ESTIMAND
 from opencompass_gpassk.results.figure_values import problem_clusters
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure, parse_figure
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import TrialTable
 
 DEFAULT_K = 16
+TARGET = re.compile(r'(?P<figure>.+?)\s*(?:±|\+/?-)\s*(?P<half>\d+(?:\.\d+)?)')
+MOST_TRIED, TRIED = (
+    16,
+    40,
+)  # the greatest multiple of k, and how many n, in a search for the cheapest
 LEAST = 2  # judged samples that some problem of a pilot needs
 MULTIPLES = (1, 2, 3, 4, 6, 8)  # multiples of k, as default n
 MOST = {'k': 1024, 'n': 4096}  # larger tables take long, and nobody draws so many samples
+
+
+class Target(NamedTuple):
+    """A figure that is to be known to within so many points, half the width of its interval."""
+
+    figure: Figure
+    half: float
+
+    @classmethod
+    def of(cls, text: str) -> Target:
+        """Return the target that a text such as ``G-Pass@8_1.0 ±2`` names.
+
+        Raises:
+            ValueError: If it names none.
+        """
+        found = TARGET.fullmatch(text.strip())
+        if not found or not 0 < float(found['half']) < 50:
+            raise ValueError(
+                f'--target is {text!r}; write a figure and half the width of its interval in '
+                'points, such as "G-Pass@8_1.0 ±2"'
+            )
+        figure = parse_figure(found['figure'])
+        if figure.family.estimator is None:
+            raise ValueError(
+                f'--target {figure.heading}: it is not computed from n and c of each problem; take '
+                'G-Pass@k, mG-Pass@k, pass@k or accuracy'
+            )
+        return cls(figure.of_n(None) if figure.family is ACCURACY else figure, float(found['half']))
 
 
 @dataclass(frozen=True)
@@ -43,6 +77,7 @@ class Grid:
         problems: Numbers of problems.
         negligible: Share of the variance from sampling that counts as negligible.
         level: Confidence level of the intervals.
+        target: The only figure that is planned for, and how well it is to be known.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -54,6 +89,7 @@ class Grid:
     problems: Sequence[int]
     negligible: float
     level: float
+    target: Target | None = None
 
     def __post_init__(self) -> None:
         for name, numbers in (('k', [self.k]), ('n', self.n or [])):
@@ -72,6 +108,8 @@ class Grid:
 
     def figures(self, k: int) -> list[Figure]:
         """Return the figures that are planned for."""
+        if self.target:
+            return [self.target.figure]
         passes = [G_PASS(k=k, tau=tau) for tau in dict.fromkeys(self.taus)]
         return [ACCURACY(), *passes, MG_PASS(k=k)]
 
@@ -135,6 +173,27 @@ class Outlook:
             'advised': {'n': advised, 'within_share': plan.within_share(advised)},
         }
         return {name: without_nan(value) for name, value in found.items()}
+
+    def costs(self, half: float) -> list[tuple[int, int]]:
+        """Return how many problems are needed for an interval of a width, with each of several n.
+
+        Args:
+            half: Half the width in points.
+
+        Returns:
+            (n, problems), n ascending: those of the grid, and the one that needs the fewest
+            responses; [] if no number of problems is enough.
+        """
+        fewest = self.plan.estimator.k
+        tried = np.geomspace(fewest, MOST_TRIED * fewest, TRIED).round().astype(int).tolist()
+        asked = [n for n in self.grid.samples(self.k) if n >= fewest]
+        needs = {
+            n: problems
+            for n in sorted({*tried, *asked})
+            if (problems := self.plan.problems_for(n, half / 100, self.grid.level))
+        }
+        cheapest = min(needs, key=lambda n: (n * needs[n], n), default=None)
+        return [(n, problems) for n, problems in needs.items() if n == cheapest or n in asked]
 
     def _row(self, n: int | None) -> dict[str, Any]:
         plan, grid = self.plan, self.grid

@@ -101,25 +101,6 @@ class ModelResult:
             raise ValueError(f'{self.trials}: it holds no problems; {REMEDY}')
         return table
 
-    def verdicts(self) -> TrialTable:
-        """Return the trials without their texts, which take most of the memory.
-
-        Raises:
-            ValueError: As :meth:`table`.
-        """
-        table = self.table()
-        ids = {problem.problem_id: problem.problem_id for problem in table.problems}
-        nothing: dict[str, float] = {}
-        valid: dict[float, dict[str, float]] = {}
-        for trial in table.trials:
-            trial.problem_id = ids[trial.problem_id]
-            validity = trial.values.get(VALIDITY)
-            trial.answer, trial.response = None, ''
-            trial.values = (
-                nothing if validity is None else valid.setdefault(validity, {VALIDITY: validity})
-            )
-        return table
-
     @cached_property
     def protocol(self) -> Protocol:
         """The protocol that the result was measured with.
@@ -135,6 +116,24 @@ class ModelResult:
     def contradiction(self, table: TrialTable) -> str:
         """Return how the result and its trials contradict each other, '' if they agree."""
         return contradiction(self.result, table)
+
+
+def without_texts(table: TrialTable) -> TrialTable:
+    """Remove answers, responses and most values from the trials of a table, and return it.
+
+    They take most of the memory. Figures that are computed from answers are lost.
+    """
+    ids = {problem.problem_id: problem.problem_id for problem in table.problems}
+    nothing: dict[str, float] = {}
+    valid: dict[float, dict[str, float]] = {}
+    for trial in table.trials:
+        trial.problem_id = ids[trial.problem_id]
+        validity = trial.values.get(VALIDITY)
+        trial.answer, trial.response = None, ''
+        trial.values = (
+            nothing if validity is None else valid.setdefault(validity, {VALIDITY: validity})
+        )
+    return table
 
 
 def run_around(path: Path) -> Path | None:

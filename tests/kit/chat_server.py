@@ -16,6 +16,12 @@ CHAT = ['OpenAI', 'OpenAISDK', 'OpenAISDKStreaming', 'OpenAISDKRollout']
 Reply = tuple[int, dict[str, Any]]
 
 
+class Http(ThreadingHTTPServer):
+    """Hundreds may connect at once."""
+
+    request_queue_size = 1024
+
+
 class Server:
     """An OpenAI-compatible server that answers by prompt and seed.
 
@@ -51,7 +57,7 @@ class Server:
             def log_message(self, *args: Any) -> None:
                 pass
 
-        self._http = ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+        self._http = Http(('127.0.0.1', 0), Handler)
         self.url = f'http://127.0.0.1:{self._http.server_address[1]}/v1/'
         threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True).start()
 

@@ -99,7 +99,7 @@ def true_figures(entry: Entry, group: str = '') -> dict[str, list[float]]:
     for figure in figures_of(entry.result) if entry.true_figures else ():
         if true := entry.true_figures.get(in_group(group, figure.key)):
             ends = [*true['range'], *(true.get('with_sampling') or [])]
-            found[_name(figure, AVERAGE)] = [true['estimate'], *ends]
+            found[figure_name(figure, AVERAGE)] = [true['estimate'], *ends]
     return found
 
 
@@ -137,9 +137,10 @@ def _figures(result: Result, group: str) -> Iterable[tuple[str, float | None]]:
     of_group = (result.get('groups') or {}).get(group) or {}
     plain = GREEDY if is_greedy(result) else AVERAGE
     for figure in figures_of(result, originals='version' in of_group):
-        yield _name(figure, plain), read_figure(result, figure, group)
+        yield figure_name(figure, plain), read_figure(result, figure, group)
     yield from () if group else shares_of(result).items()
 
 
-def _name(figure: Figure, accuracy: str) -> str:
+def figure_name(figure: Figure, accuracy: str) -> str:
+    """Return the name of a figure on the page; that of accuracy says how responses were drawn."""
     return figure.side.value + accuracy if figure.family is ACCURACY else figure.key

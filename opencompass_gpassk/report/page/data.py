@@ -6,27 +6,31 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain, combinations, count
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.compare.claims import leaderboard_claim
+from opencompass_gpassk.compare.claims import difference_claim, leaderboard_claim
 from opencompass_gpassk.compare.comparability import set_apart
+from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, differences
+from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.board import Benchmark, Board
 from opencompass_gpassk.report.notes import benchmark_notes, incomparable
 from opencompass_gpassk.report.page.columns import (
+    AVERAGE,
+    GREEDY,
     column_notes,
     entry_figures,
     entry_intervals,
+    figure_name,
     shown_columns,
     true_figures,
 )
-from opencompass_gpassk.report.page.pairs import compare_entries
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.results.figures import G_PASS, SHARES
+from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.read import ModelResult, Sources, find_results
 from opencompass_gpassk.results.stored_result import (
     Entry,
@@ -35,6 +39,7 @@ from opencompass_gpassk.results.stored_result import (
     signature_line,
 )
 from opencompass_gpassk.runs.task_states import State
+from opencompass_gpassk.trials import TrialTable
 
 
 def run_facts(found: ModelResult) -> list[tuple[str, str]]:
@@ -137,6 +142,7 @@ def _floor(coverage: float) -> str:
     return f'{int(coverage * 10) / 10:.1f}'
 
 
+DIGITS = 4
 MOST_TEXT = 40_000_000  # characters of all responses on a page, before compression
 LONGEST_NAME = 80
 
@@ -177,8 +183,7 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
              "problems": [{"id": str, "version": str, "groups": {field: value},
                            "n": [int or null, ...], "c": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
-             "pairs": see :func:`~.pairs.compare_entries`,
-             "claims": {k: a sentence on the most stable model}}],
+             "pairs": see :func:`_pairs`, "claim": a sentence on the best model}],
          "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
                     "marks": [[word, text]]}],
          "tasks": [[run, task, state]], "faults": [str], "others": [str]}
@@ -282,14 +287,19 @@ def _benchmark(
     found = {id(one.result): one for one in results}
     entries = benchmark.entries
     sources = [(found[id(e.result or e.greedy)], _beside(e, found)) for e in entries]
-    problems = collect_problems(sources, faults, contradictions)
+    tables: dict[Path, TrialTable] = {}
+    problems = collect_problems(sources, faults, contradictions, tables)
     packed, longest = packed_texts(problems, len(entries), most_text)
     shown = [
         _entry(entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
-    contradictory = {id(one.result) for one in results if contradictions.get(one.path)}
-    pairs = compare_entries(benchmark, problems, contradictory)
+    paths = {entry.place: source.path for entry, (source, _) in zip(entries, sources, strict=True)}
+    ranked = leaderboard(
+        entries,
+        {place: tables[path] for place, path in paths.items() if path in tables},
+        {place: contradictions.get(path, '') for place, path in paths.items()},
+    )
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
@@ -304,20 +314,55 @@ def _benchmark(
         'entries': shown,
         'problems': [_problem(problem, len(entries)) for problem in problems],
         'longest': longest,
-        'pairs': pairs,
-        'claims': _claims(benchmark, pairs),
+        'pairs': _pairs(entries, ranked),
+        'claim': one_line(leaderboard_claim(entries, ranked)),
     }, packed
 
 
-def _claims(benchmark: Benchmark, pairs: Mapping[str, Any]) -> dict[str, str]:
-    """Return a sentence on the most stable model for each k at which something can be said."""
-    ranks = dict(zip(pairs['metrics'], pairs['ranks'], strict=True))
-    nobody = [None] * len(benchmark.entries)
-    found = {
-        str(k): leaderboard_claim(benchmark.entries, ranks.get(G_PASS(k=k, tau=1.0).key, nobody), k)
-        for k in benchmark.ks
+def _pairs(entries: Sequence[Entry], ranked: Leaderboard) -> dict[str, Any]:
+    """Return the differences of every two entries in the headline figures.
+
+    Returns:
+        ``figure``: the name of the primary figure, None without ranks. ``metrics``: the names of
+        the figures. ``rows``: lists ``[first, second, [[difference, low, high, first figure, second
+        figure, problems], …], p, claim, sentence]``; differences are the second minus the first, in
+        points, p and claim are of the primary figure. ``ranks``: for each entry the [best, worst]
+        rank that the data allow, None without one. ``incomparable``: lists ``[first, second,
+        why]``.
+    """
+    names: list[str] = []
+    rows = []
+    accuracy = AVERAGE if any(entry.result for entry in entries) else GREEDY
+    pairs = list(combinations(range(len(ranked.rows)), 2))
+    tested = ranked.standing.p_values if ranked.standing else {}
+    family = PRIMARY if len(tested) == 1 else f'{PRIMARY}, all pairs'
+    found = differences(ranked.shared, pairs, groups=False) if ranked.shared else {}
+    for pair, of_pair in found.items():
+        names = [figure_name(one.figure, accuracy) for one in of_pair]
+        first, second = (ranked.rows[at] for at in pair)
+        claim = sentence = ''
+        for one in of_pair if pair in tested else ():
+            if one.figure == ranked.figure:
+                primary = replace(one, p_value=tested[pair], family=family)
+                claim = primary.claim(SETTINGS.level)
+                labels = entries[first].label, entries[second].label
+                sentence = difference_claim(labels, primary, SETTINGS.level)
+        values = [
+            [one.difference, one.low, one.high, one.first, one.second, one.units] for one in of_pair
+        ]
+        rows.append([first, second, _rounded(values), tested.get(pair), claim, one_line(sentence)])
+    figure = ranked.figure
+    return {
+        'figure': figure and figure_name(figure, accuracy),
+        'metrics': names,
+        'rows': rows,
+        'ranks': [ranked.rank(place) for place in range(len(entries))],
+        'incomparable': [[*pair, one_line(why)] for pair, why in ranked.apart.items()],
     }
-    return {k: claim for k, claim in found.items() if claim}
+
+
+def _rounded(values: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [[round(value, DIGITS) for value in row] for row in values]
 
 
 def _groups(entries: Sequence[Entry]) -> list[dict[str, Any]]:

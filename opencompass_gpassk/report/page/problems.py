@@ -7,7 +7,7 @@ import json
 import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,8 @@ from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
 from opencompass_gpassk.report.page.formulas import segments
 from opencompass_gpassk.results.make_result import problem_rows
-from opencompass_gpassk.results.read import ModelResult
-from opencompass_gpassk.trials import Problem, Trial, Verdict
+from opencompass_gpassk.results.read import ModelResult, without_texts
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
@@ -238,6 +238,7 @@ def collect_problems(
     entries: Sequence[tuple[ModelResult, ModelResult | None]],
     faults: list[str],
     contradictions: dict[Path, str],
+    trials: dict[Path, TrialTable],
 ) -> list[PageProblem]:
     """Return the problems of all entries, in the order of their results.
 
@@ -247,10 +248,11 @@ def collect_problems(
         entries: Each entry's result, and its greedy result if that is shown beside samples.
         faults: A message on each file that can't be read is appended.
         contradictions: Of each result whose trials are read, in what both contradict each other.
+        trials: Of each such result the trials, without their texts.
     """
     problems: dict[Key, list[PageProblem]] = defaultdict(list)  # the same but for the question
     for index, (found, greedy) in enumerate(entries):
-        asked, chosen = _asked(found, faults, contradictions)
+        asked, chosen = _asked(found, faults, contradictions, trials)
         mine: dict[str, Solved] = {}
         for problem, row in asked:
             answers = _answers(row)
@@ -258,7 +260,7 @@ def collect_problems(
             solved = Solved(row['n'], row['c'], min(missing, MOST_MISSING), answers)
             _same_problem(problems, problem).solved[index] = solved
             mine[problem.problem_id] = solved
-        for problem, row in _asked(greedy, faults, contradictions)[0] if greedy else []:
+        for problem, row in _asked(greedy, faults, contradictions, trials)[0] if greedy else []:
             if beside := _same_problem(problems, problem).solved.get(index):
                 beside.greedy = _answers(row)
         _read_examples(found, chosen, mine, faults)
@@ -327,7 +329,10 @@ def _solved(solved: Solved, length: int) -> dict[str, Any]:
 
 
 def _asked(
-    found: ModelResult, faults: list[str], contradictions: dict[Path, str]
+    found: ModelResult,
+    faults: list[str],
+    contradictions: dict[Path, str],
+    trials: dict[Path, TrialTable],
 ) -> tuple[list[tuple[Problem, Mapping[str, Any]]], dict[str, dict[str, Trial]]]:
     """Return a result's problems with their details, and a right and a wrong trial of each."""
     rows = found.result.get('details') or []
@@ -339,12 +344,13 @@ def _asked(
     contradictions[found.path] = found.contradiction(table)
     chosen = {
         problem.problem_id: {
-            name: trial for name, trial in examples(trials).items() if trial.response
+            name: replace(trial) for name, trial in examples(of_problem).items() if trial.response
         }
-        for problem, trials in zip(table.problems, table.by_problem(), strict=True)
+        for problem, of_problem in zip(table.problems, table.by_problem(), strict=True)
     }
     known = {problem.problem_id: problem for problem in table.problems}
     rows = rows or problem_rows(table)
+    trials[found.path] = without_texts(table)
     return [(known.get(str(row['problem_id'])) or _problem(row), row) for row in rows], chosen
 
 

@@ -6,16 +6,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
-from opencompass_gpassk.report.board import Benchmark, Board, Trials
-from opencompass_gpassk.report.notes import benchmark_notes, sensitivity_notes, threshold_notes
-from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, best_entries
+from opencompass_gpassk.compare.leaderboard import Leaderboard
+from opencompass_gpassk.report.board import Benchmark, Board
+from opencompass_gpassk.report.cells import Mark
+from opencompass_gpassk.report.notes import (
+    benchmark_notes,
+    sensitivity_notes,
+    threshold_notes,
+    uncertainty_notes,
+)
 from opencompass_gpassk.report.tables.column import (
+    AVERAGE,
+    GREEDY,
     Column,
-    Row,
     cells,
     group_tables,
     headings,
-    marks,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, LOSS, PASS, Figure, Side
@@ -31,40 +37,68 @@ TRUE_NOTES = [
 def benchmark_tables(board: Board) -> list[Table]:
     """Return the tables of every benchmark: one for each k, then those of its groups.
 
-    If all trials are there, the best figures of each column are marked; if not, a note says why.
+    If the trials are there, a sentence says who is the most stable, and the best of the primary
+    figure are marked; if not, a note says why.
     """
-    return [table for one in board.benchmarks for table in _tables(one, board.trials)]
+    return [
+        table
+        for one, ranked in zip(board.benchmarks, board.leaderboards, strict=True)
+        for table in _tables(one, ranked)
+    ]
 
 
-def _tables(benchmark: Benchmark, trials: Trials | None) -> Iterable[Table]:
+def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
     title = f'{benchmark.name}: {_problems(benchmark)}'
     general = benchmark_notes(benchmark)
-    groups = dict.fromkeys(label for entry in benchmark.entries for label in entry.groups)
-    compared: dict[int | None, Best] = {}
     for index, k in enumerate(benchmark.ks or [None]):
         # A model with greedy results only has a row in the first table.
         entries = [e for e in benchmark.entries if k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
-        asked = [column.compared(k) for column in columns if column.figure]
-        found = Best() if trials is None else best_entries(entries, k, trials, asked, groups)
-        compared[k] = found
-        claim = leaderboard_claim(entries, [found.ranks.get(e.place) for e in entries], k)
-        rows: list[Row] = [(entry, k, '') for entry in entries]
+        marks = _marks(benchmark, ranked, entries, columns, k)
+        claim = leaderboard_claim(benchmark.entries, ranked) if marks or len(entries) == 1 else ''
         yield Table(
             title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
             ['model', *headings(columns)],
-            [[row[0].label, *cells(columns, row)] for row in rows],
-            [] if k is None else threshold_notes(benchmark, k),
+            [[entry.label, *cells(columns, entry, k)] for entry in entries],
+            [
+                *([] if k is None else threshold_notes(benchmark, k)),
+                *(uncertainty_notes(benchmark) if k == max(benchmark.ks, default=None) else []),
+            ],
             headline=[column.heading for column in columns if column.headline],
-            marks=marks(columns, rows, {k: found}, 1),
+            marks=marks,
             claims=[claim] if claim else [],
-            warnings=[*([] if index else general), *found.notes],
+            warnings=[*(() if index else general), *(() if index else ranked.notes)],
             remarks=[] if index else sensitivity_notes(benchmark),
             main=k == max(benchmark.ks, default=None),
         )
     yield from _true_verdicts(benchmark)
     columns = _columns(benchmark, benchmark.entries, 'k' if benchmark.ks else None)
-    yield from group_tables(f'{title},', benchmark.entries, columns, compared, '')
+    yield from group_tables(f'{title},', benchmark.entries, columns)
+
+
+def _marks(
+    benchmark: Benchmark,
+    ranked: Leaderboard,
+    entries: Sequence[Entry],
+    columns: Sequence[Column],
+    k: int | None,
+) -> dict[tuple[int, int], Mark]:
+    """Return (row, column) → mark of the models that may be the first in the primary figure."""
+    primary = ranked.figure
+    if primary is None or primary.k not in (None, k):
+        return {}
+    of_greedy = not any(entry.result for entry in benchmark.entries)
+    named = GREEDY if of_greedy else primary.of_n(None)
+    asked = [i for i, one in enumerate(columns, start=1) if one.figure and one.at(k) == named]
+    first = {
+        row: float(columns[asked[0] - 1].cells(entry, k)[0] or 0)
+        for row, entry in enumerate(entries)
+        if asked and (rank := ranked.rank(benchmark.entries.index(entry))) and rank[0] == 1
+    }
+    best = max(first.values(), default=0)
+    return {
+        (row, asked[0]): Mark.BEST if value == best else Mark.NEAR for row, value in first.items()
+    }
 
 
 def _left_out(benchmark: Benchmark, entries: Sequence[Entry], k: int) -> str:

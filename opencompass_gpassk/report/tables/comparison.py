@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from opencompass_gpassk.compare.claims import claim, p_text, pair_claims, signed
+from opencompass_gpassk.compare.claims import margin_claim, p_text, pair_claims, signed
 from opencompass_gpassk.compare.comparability import Look
-from opencompass_gpassk.compare.differences import Check, Difference
+from opencompass_gpassk.compare.differences import FEWEST, GROUPS, PRIMARY, Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
-from opencompass_gpassk.compare.shared_problems import DRAWS
 from opencompass_gpassk.formats.display import counted, one_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
-from opencompass_gpassk.results.figures import G_PASS, PASS, Figure
+from opencompass_gpassk.results.figures import G_PASS, PASS
 from opencompass_gpassk.results.read import ModelResult
 
 FORMAT = 1
@@ -38,9 +37,9 @@ class Compared:
         settings: The settings in which they differ.
         level: Confidence level of the intervals.
         k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
-        drawn: Kind of responses → problems of which tests use only as many as both models have, see
-            :class:`~opencompass_gpassk.compare.shared_problems.Aligned`.
-        look: The planned look that it is; p-values are corrected for it.
+        look: The planned look that it is, whose level the claims have.
+        tipping: What would overturn the claim on the primary figure, '' if no verdict is missing.
+        margin: So many points may B be less stable; None if nobody asked.
     """
 
     name: str
@@ -52,8 +51,33 @@ class Compared:
     settings: Sequence[str]
     level: float
     k: int | None = None
-    drawn: Mapping[str, int] = field(default_factory=dict)
     look: Look | None = None
+    tipping: str = ''
+    margin: float | None = None
+
+    @property
+    def primary(self) -> Difference | None:
+        """The difference of the primary figure; None if the results can't be compared."""
+        tested = (one for one in self.differences if one.family == PRIMARY and not one.group)
+        return next(tested, None)
+
+    @property
+    def as_stable(self) -> bool | None:
+        """Whether B is at most :attr:`margin` points less stable; None if it isn't known."""
+        return self.primary.within(self.margin or 0.0) if self.primary else None
+
+    @property
+    def stability(self) -> str:
+        """The sentence on whether B is as stable; '' if nobody asked, or nothing is comparable."""
+        if self.primary is None or self.margin is None:
+            return ''
+        return margin_claim(self.primary, self.margin, self.level)
+
+    @property
+    def claims(self) -> list[str]:
+        """Sentences on both models."""
+        found = pair_claims(self.differences, self.level, tipping=self.tipping)
+        return [*found[:1], *filter(None, [self.stability]), *found[1:]]
 
     def of_change(self, sign: int, *, significant: bool = False) -> list[Change]:
         """Return the problems that B solves more often (1), less often (-1) or alike (0).
@@ -81,7 +105,7 @@ def comparison_document(
         'format': FORMAT,
         'a': _about(sides[0]),
         'b': _about(sides[1]),
-        'intervals': {**asdict(settings), 'method': 'gain-loss', 'of': ESTIMAND},
+        'intervals': {**asdict(settings), 'of': ESTIMAND},
         'data_sets': [_data_set(one) for one in compared],
         'not_compared': [f'{one.model}/{one.dataset}' for one in unpaired],
         'checks': [
@@ -89,7 +113,7 @@ def comparison_document(
                 'data_set': check.data_set,
                 'key': check.difference.key,
                 'difference': check.difference.difference,
-                'p_value': check.p_value,
+                'p_value': check.difference.p_value,
                 'worse': check.worse,
                 'unknowable': check.unknowable or None,
             }
@@ -107,11 +131,12 @@ def _about(found: ModelResult) -> dict[str, str]:
 def _data_set(compared: Compared) -> dict[str, Any]:
     return {
         'data_set': compared.name,
-        'claims': pair_claims(compared.differences, compared.level),
+        'claims': compared.claims,
+        'margin': compared.margin,
+        'as_stable': None if compared.margin is None else compared.as_stable,
         'not_comparable': list(compared.incomparable),
         'cautions': list(compared.cautions),
         'settings': list(compared.settings),
-        'drawn_down': dict(compared.drawn),
         'look': compared.look and compared.look._asdict(),
         'problems': len(compared.changes),
         'gained': len(compared.of_change(1)),
@@ -121,7 +146,13 @@ def _data_set(compared: Compared) -> dict[str, Any]:
         'unchanged': len(compared.of_change(0)),
         'left_out': [{'problem_id': name, 'why': why} for name, why in compared.left_out],
         'differences': [
-            {'key': one.key, 'name': one.name, **vars(one), 'figure': one.figure.heading}
+            {
+                'key': one.key,
+                'name': one.name,
+                **{k: v for k, v in vars(one).items() if k not in ('totals', 'labels', 'drawn')},
+                'figure': one.figure.heading,
+                'claim': one.claim(compared.level),
+            }
             for one in compared.differences
         ],
         'changes': [
@@ -145,16 +176,6 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
-WILSON = 'wilson'
-FEW = (
-    'n of m differ: in n of m clusters of problems the models differ, too few (or too alike) to '
-    'know more; among problems like these the difference may be anything in the interval'
-)
-OPEN = 'open: the missing verdicts decide; a claim must hold whether they are right or wrong'
-LEAST = (
-    'some p-values are the least possible with so many problems and resamples; take more '
-    '--resamples, or more problems'
-)
 FISHER = (
     "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
     'for the number of problems'
@@ -173,24 +194,19 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
     if compared.incomparable:
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
-    notes = [
-        *(f'NOT COMPARABLE: {reason}' for reason in compared.incomparable),
+    cautions = [
+        *(['NOT COMPARABLE: ' + '; '.join(compared.incomparable)] if compared.incomparable else []),
         *compared.cautions,
         *compared.settings,
         *_left_out(compared),
-        _turned(compared),
-        _tests(compared.level),
-        *_drawn(compared),
-        *_looked(compared.look),
     ]
-    table = _differences(title, headline, compared.level, notes)
-    tables = [replace(table, claims=pair_claims(compared.differences, compared.level))]
-    of_groups = [
-        one for one in compared.differences if one.group and _brief(one.figure, compared.k)
-    ]
+    notes = ['; '.join(cautions)] if cautions else []
+    notes += [_turned(compared), _tests(compared)]
+    claims = [] if compared.incomparable else compared.claims
+    tables = [replace(_differences(title, headline, compared.level, notes), claims=claims)]
+    of_groups = [one for one in compared.differences if one.family == GROUPS]
     if groups and of_groups:
-        note = 'p (Holm) is corrected for the number of groups, separately for each figure'
-        tables.append(_differences(f'{title}, by group', of_groups, compared.level, [note]))
+        tables.append(_differences(f'{title}, by group', of_groups, compared.level, []))
     changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
@@ -200,7 +216,7 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
     return [
         f'{check.difference.heading} on {check.data_set}: '
         f'{_verdict(check)}, '
-        f'{check.difference.difference:+.2f} points, p (Holm) {p_text(check.p_value)}'
+        f'{check.difference.difference:+.2f} points, p {p_text(check.difference.p_value)}'
         for check in checks
     ]
 
@@ -211,35 +227,16 @@ def _verdict(check: Check) -> str:
     return 'UNKNOWN whether it is worse' if check.unknowable else 'not significantly worse'
 
 
-def _tests(level: float) -> str:
+def _tests(compared: Compared) -> str:
+    look = compared.look
+    told = f'p of at most {1 - compared.level:.3g} and {FEWEST} clusters of problems that differ'
+    if look:
+        plan = ', '.join(map(str, look.plan))
+        told += f" (the level of the look at n = {look.n} of {plan}, by O'Brien and Fleming)"
     return (
-        f'{_percent(level)} intervals for {ESTIMAND}, from gains and losses of clusters of '
-        'problems, each for one figure alone; p: paired sign-flip test over clusters of problems, '
-        'two-sided; p (Holm): corrected for the number of figures, significant below '
-        f'{1 - level:.3g}'
+        f'{_percent(compared.level)} intervals for {ESTIMAND}; p: paired sign-flip test, corrected '
+        f'within its family; a claim needs {told}'
     )
-
-
-def _drawn(compared: Compared) -> list[str]:
-    """Return a note on tests if the numbers of responses differ."""
-    if not compared.drawn:
-        return []
-    told = ', '.join(f'{what} on {count}' for what, count in compared.drawn.items())
-    return [
-        f'A and B have different numbers of responses to some problems ({told}): there the tests '
-        f'use equally many of each, and combine {DRAWS} random draws; figures and intervals use all'
-    ]
-
-
-def _looked(look: Look | None) -> list[str]:
-    """Return a note on the correction of p-values for planned looks."""
-    if not look:
-        return []
-    return [
-        f'look at n = {look.n} of the looks planned at n = {", ".join(map(str, look.plan))}: all '
-        f'p-values are multiplied by {look.factor:.3g}, since its level is {look.level:.2g} (alpha '
-        "spending of O'Brien-Fleming type, Lan and DeMets 1983); intervals are not corrected"
-    ]
 
 
 def _percent(level: float) -> str:
@@ -250,7 +247,7 @@ def _differences(
     title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
 ) -> Table:
     shown = [one for one in differences if not _hidden(one, differences)]
-    columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'p (Holm)', '']
+    columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'family', '']
     rows: list[list[Cell]] = [
         [
             f'{_line(one.group, LONGEST_NAME)}/{one.figure.heading}'
@@ -259,24 +256,17 @@ def _differences(
             one.first,
             one.second,
             signed(one.difference),
-            _interval(one),
+            '–' if math.isnan(one.low) else f'{signed(one.low)} … {signed(one.high)}',
             p_text(one.p_value),
-            p_text(one.adjusted),
-            claim(one, level),
+            one.family,
+            one.claim(level),
         ]
         for one in shown
     ]
     if len({one.units for one in shown}) > 1:
-        columns.insert(1, 'over')
+        columns.insert(1, 'over')  # problems, or groups of versions, with the figure in both models
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
-        notes = [*notes, 'over: problems, or groups of versions, with the figure in both models']
-    if any(one.method == WILSON for one in shown):
-        notes = [*notes, FEW]
-    if any(claim(one, level) == 'open' for one in shown):
-        notes = [*notes, OPEN]
-    if any(not one.adjusted < 1 - level and one.p_value <= one.least_p for one in shown):
-        notes = [*notes, LEAST]
     return Table(title, columns, rows, notes)
 
 
@@ -287,18 +277,6 @@ def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
         return False
     same = one.group, PASS(k=figure.k).on(figure.side).key
     return any((other.group, other.name) == same for other in others)
-
-
-def _brief(figure: Figure, k: int | None) -> bool:
-    """Tell whether tables of groups show a figure: any without k; at the greatest k, no τ or 1."""
-    return k is None or figure.k is None or (figure.k == k and figure.tau in (None, 1.0))
-
-
-def _interval(one: Difference) -> str:
-    if math.isnan(one.low):
-        return '–'
-    few = f', {one.differing} of {one.measured} differ' if one.method == WILSON else ''
-    return f'{signed(one.low)} … {signed(one.high)}{few}'
 
 
 def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from opencompass_gpassk.report.board import Benchmark, Board, Trials
+from opencompass_gpassk.report.board import Benchmark, Board
 from opencompass_gpassk.report.notes import threshold_notes
-from opencompass_gpassk.report.tables.best import AVERAGE, GREEDY, Best, best_entries
 from opencompass_gpassk.report.tables.column import (
+    AVERAGE,
+    GREEDY,
     Column,
-    Row,
     cells,
     group_tables,
     headings,
-    marks,
     sound_column,
 )
 from opencompass_gpassk.report.tables.reasoning import mixture_notes, threshold_name, unknown_notes
@@ -26,8 +25,7 @@ from opencompass_gpassk.results.stored_result import Entry, has_verdicts
 def sound_tables(board: Board) -> list[Table]:
     """Return the tables of sound figures of every benchmark: by k, by τ and by group.
 
-    There are no tables if no result has both verdicts and scores of reasoning. If all trials are
-    there, the best sound figures are marked; if not, a note says why.
+    There are no tables if no result has both verdicts and scores of reasoning.
     """
     judged = [one for one in board.scored if has_verdicts(one.result)]
     tables: list[Table] = []
@@ -35,49 +33,41 @@ def sound_tables(board: Board) -> list[Table]:
         entries = [one for one in benchmark.entries if any(r.get('reasoning') for r in one.results)]
         if entries:
             of_it = [one for one in judged if one.benchmark == benchmark.name]
-            tables += _tables(replace(benchmark, entries=entries), of_it, board.trials)
+            tables += _tables(replace(benchmark, entries=entries), of_it)
     return tables
 
 
-def _tables(benchmark: Benchmark, found: Sequence[Entry], trials: Trials | None) -> Iterable[Table]:
+def _tables(benchmark: Benchmark, found: Sequence[Entry]) -> Iterable[Table]:
     """Yield the tables of one benchmark.
 
     Args:
         benchmark: The benchmark, with the entries whose reasoning was scored.
         found: The scored results, each by itself.
-        trials: The trials, None for no marks.
     """
     name = benchmark.name
     ks = sorted({k for entry in benchmark.entries if entry.reasoning for k in entry.ks})
-    groups = dict.fromkeys(label for entry in benchmark.entries for label in entry.groups)
-    compared: dict[int | None, Best] = {}
     for index, k in enumerate(ks or [None]):
         # A model with greedy results only has a row in the first table.
         rated = benchmark.entries
         entries = [e for e in rated if k is None or k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
-        asked = [column.compared(k) for column in columns]
-        best = Best() if trials is None else best_entries(entries, k, trials, asked, groups)
-        compared[k] = best
-        rows: list[Row] = [(entry, k, '') for entry in entries]
         yield Table(
             f'{name}: sound G-Pass@{k}' if k else f'{name}: sound accuracy',
             ['model', *headings(columns)],
-            [[row[0].label, *cells(columns, row)] for row in rows],
+            [[entry.label, *cells(columns, entry, k)] for entry in entries],
             [
                 *(threshold_notes(benchmark, k) if k else []),
                 'sound: a response counts only if its answer is right and its reasoning has a '
                 f'validity of at least {threshold_name(found)}; drop: the plain figure minus the '
                 'sound one, both over the responses with scores',
             ],
-            marks=marks(columns, rows, {k: best}, 1),
-            warnings=[*best.notes, *unknown_notes(found), *mixture_notes(found)],
+            warnings=[*unknown_notes(found), *mixture_notes(found)],
             main=k == max(ks, default=None),
         )
     if ks:
         yield _every_threshold(benchmark)
     columns = _columns(benchmark, benchmark.entries, 'k' if ks else None)
-    yield from group_tables(f'{name}: sound figures', benchmark.entries, columns, compared, 'sound')
+    yield from group_tables(f'{name}: sound figures', benchmark.entries, columns, 'sound')
 
 
 def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None) -> list[Column]:

@@ -6,7 +6,7 @@ function drawLeaderboard() {
   const columns = here.columns
     .map((column) => ({ ...column, name: filled(column.key) }))
     .filter((column) => here.entries.some((entry) => figure(entry, column.name) !== null));
-  const standard = columns.find((c) => c.key.startsWith('mG-Pass')) || columns.find((c) => c.key !== 'greedy') || columns[0];
+  const standard = columns.find((c) => c.name === here.pairs.figure) || columns.find((c) => c.key.startsWith('mG-Pass')) || columns.find((c) => c.key !== 'greedy') || columns[0];
   if (!columns.some((column) => column.key === sorting.key)) {
     sorting.key = standard ? standard.key : 'label';
     sorting.down = standard ? !standard.lower : false;
@@ -30,7 +30,7 @@ function drawLeaderboard() {
   const count = (here.groups.find((group) => group.label === chosen.group) || { problems: here.size }).problems;
   show('board', el('caption', null, `${here.name}${chosen.group ? `, ${groupName()}` : ''}: ${count || '?'} problems; percent`),
     el('thead', null, head), el('tbody', null, rows));
-  byId('claim').textContent = (chosen.group === '' && here.claims[chosen.k]) || '';
+  byId('claim').textContent = (chosen.group === '' && here.claim) || '';
   show('notes', here.notes.map((note) => el('li', null, note)));
   byId('board-hint').textContent = hints(here, columns);
   show('meanings', meanings(here, columns).map(([word, text]) => el('div', null, el('dt', null, word), el('dd', null, text))));
@@ -100,8 +100,8 @@ function leading(here, column) {
 
 // The best and the worst rank of each entry; only for all problems, not for groups.
 function ranksOf(name) {
-  const ranks = chosen.group === '' && benchmark().pairs.ranks[benchmark().pairs.metrics.indexOf(name)];
-  return ranks && ranks.some(present) ? ranks : null;
+  const { figure: primary, ranks } = benchmark().pairs;
+  return chosen.group === '' && name === primary && ranks.some(present) ? ranks : null;
 }
 
 function hints(here, columns) {
@@ -109,11 +109,9 @@ function hints(here, columns) {
   if (here.pairs.rows.length && chosen.group !== '') {
     parts.push('Groups are not tested, so the best is not marked.');
   } else if (here.pairs.rows.length) {
-    parts.push('★ the best figure of a column among models that may be the first. ≈ not distinguishable from the best: by paired tests on the same problems, at a level of 5 % corrected for all pairs, it may be the first. Ranks are those that the tests allow in the column by which the table is sorted.');
+    parts.push(`Models are ranked by ${filled(here.pairs.figure)}. ★ the best of those that may be the first, ≈ the others of these, by paired tests on the same problems, at a level of 5 % corrected for all pairs.`);
     if (here.pairs.incomparable.length) parts.push('Models whose data, judge or prompt differ from those of the others have no rank.');
   }
-  const untested = columns.filter((column) => !ranksOf(column.name)).map((column) => filled(column.heading));
-  if (here.pairs.rows.length && untested.length && chosen.group === '') parts.push(`Not tested: ${untested.join(', ')}.`);
   if (columns.some((column) => here.entries.some((entry) => figure(entry, `${column.name} by chance`) !== null))) {
     parts.push('Chance: what a figure is on average if the original is like one of its versions.');
   }

@@ -7,9 +7,10 @@ function compared(first, second, name) {
   const row = rows.find(([a, b]) => a === Math.min(first, second) && b === Math.max(first, second));
   const found = row && row[2][column];
   if (!found) return null;
-  const [difference, low, high, p, adjusted, one, other, problems, open, few] = found;
+  const [difference, low, high, one, other, problems] = found;
   if (!isNumber(difference)) return null;
-  const test = { difference, low, high, p, adjusted, problems, open, few, figures: [one, other] };
+  const [p, claim] = name === benchmark().pairs.figure ? row.slice(3) : [null, ''];
+  const test = { difference, low, high, p, claim, problems, figures: [one, other] };
   return swapped ? { ...test, difference: -difference, low: -high, high: -low, figures: [other, one] } : test;
 }
 
@@ -25,13 +26,13 @@ function drawPair() {
     .map((row) => ({ ...row, gap: row.problem.c[b] / row.problem.n[b] - row.problem.c[a] / row.problem.n[a] }));
   const apart = common.filter((row) => row.gap !== 0 && inGroup(row.problem)).sort((x, y) => Math.abs(y.gap) - Math.abs(x.gap));
   const isPair = ([one, other]) => one === Math.min(a, b) && other === Math.max(a, b);
-  const claim = (here.pairs.claims[chosen.k] || [])[here.pairs.rows.findIndex(isPair)];
+  const claim = (here.pairs.rows.find(isPair) || [])[5];
   const why = here.pairs.incomparable.find(isPair);
   show('pair-body',
     claim ? el('p', { class: 'claim' }, claim) : '',
     why ? el('p', { class: 'notice' }, `Not comparable, so not tested: ${why[2]}.`) : '',
     a === b ? el('p', { class: 'hint' }, 'Choose two different models.') : el('p', { class: 'hint' },
-      `${rows.length ? Math.max(...rows.map(([, test]) => test.problems)) : common.length} problems were answered by both. Each figure is over those for which both models have it. Differences are ${second.label}${cross(second)} minus ${first.label}${cross(first)}, in points. The interval uses all samples; it is for a population of such problems, and for each metric and pair alone. “n of m differ”: in n of m clusters of problems the models differ, too few (or too alike) to know more; among problems like these the difference may be anything in the interval. p is from a paired permutation test; it holds whatever the missing verdicts are, and uses equally many samples of both models (if their numbers differ, 15 random draws are combined). There is no p if data, judge or prompt differ. p (Holm) is corrected for all pairs of models at that metric; below 0.05 the row is tinted. Open: the missing verdicts decide.`),
+      `Over the problems that both have. Differences are ${second.label}${cross(second)} minus ${first.label}${cross(first)}, in points, with intervals for a population of such problems. p: paired sign-flip test of the primary figure${here.pairs.ranks.filter(present).length > 2 ? ', corrected for all pairs of models' : ''}.`),
     rows.length ? differenceTable(rows, first, second) : '',
     apart.length ? el('h3', null, 'Problems that differ most') : '',
     apart.length ? gapTable(apart.slice(0, 20), a, b) : '');
@@ -46,12 +47,12 @@ function testedNames(here) {
 
 function differenceTable(rows, first, second) {
   return el('div', { class: 'scroll', role: 'region', tabindex: '0', 'aria-label': 'Differences, can be scrolled' }, el('table', { id: 'differences' },
-    el('thead', null, el('tr', null, ['Metric', first.label, second.label, 'Difference', '95 % interval', 'p', 'p (Holm)', 'Problems'].map((text) => el('th', { scope: 'col' }, text)))),
-    el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.adjusted !== null && test.adjusted < 0.05 ? 'alike' : '' },
+    el('thead', null, el('tr', null, ['Metric', first.label, second.label, 'Difference', '95 % interval', 'p', 'Problems'].map((text) => el('th', { scope: 'col' }, text)))),
+    el('tbody', null, rows.map(([name, test]) => el('tr', { class: test.claim ? 'alike' : '' },
       el('th', { scope: 'row' }, name), test.figures.map((value, i) => el('td', null, percent(value) + cross(i ? second : first))),
       el('td', null, signed(test.difference)),
-      el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}${test.few ? `, ${test.few[0]} of ${test.few[1]} differ` : ''}` : '–'),
-      el('td', null, isNumber(test.p) ? probability(test.p) : '–'), el('td', null, test.open ? `${probability(test.adjusted)}, open` : isNumber(test.adjusted) ? probability(test.adjusted) : '–'),
+      el('td', null, isNumber(test.low) ? `${signed(test.low)} to ${signed(test.high)}` : '–'),
+      el('td', null, isNumber(test.p) ? probability(test.p) : '–'),
       el('td', null, String(test.problems)))))));
 }
 
