@@ -14,6 +14,7 @@ from opencompass_gpassk.results.stored_result import Entry
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
+SIDES = ('A', 'B')  # the models of gpassk compare
 # A claim on few clusters of problems is about these problems; near 0 and 100 % more are needed.
 FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
 
@@ -63,10 +64,9 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
 def pair_claims(
     differences: Sequence[Difference],
     level: float,
-    names: tuple[str, str] = ('A', 'B'),
     tipping: str = '',
 ) -> list[str]:
-    """Return sentences on two models: which is better, and how often each solves problems.
+    """Return sentences on two models, A and B: which is better, and how often each solves problems.
 
     The first is about the primary figure. It is left out if that was not tested, as of results that
     can't be compared.
@@ -74,21 +74,20 @@ def pair_claims(
     Args:
         differences: The differences of the figures, the second model minus the first.
         level: The level of the tests and intervals.
-        names: Of the first and the second model.
         tipping: What overturns a claim, see
             :func:`~opencompass_gpassk.compare.differences.tipping_point`.
     """
     whole = {one.figure: one for one in differences if not one.group}
     found = [
-        '; '.join(filter(None, (difference_claim(names, one, level), tipping)))
+        '; '.join(filter(None, (difference_claim(SIDES, one, level), tipping)))
         for one in whole.values()
         if one.family == PRIMARY
     ]
     k = max((figure.k or 0 for figure in whole), default=0)
     some, every = whole.get(PASS(k=k)), whole.get(G_PASS(k=k, tau=1.0))
     if some and every:
-        found.append(_solves(names[0], some.first, every.first, k))
-        found.append(_solves(names[1], some.second, every.second, k))
+        found.append(_solves(SIDES[0], some.first, every.first, k))
+        found.append(_solves(SIDES[1], some.second, every.second, k))
     return [one for one in found if one]
 
 
@@ -116,18 +115,15 @@ def difference_claim(names: tuple[str, str], one: Difference, level: float) -> s
     )
 
 
-def margin_claim(
-    one: Difference, margin: float, level: float, names: tuple[str, str] = ('A', 'B')
-) -> str:
-    """Return a sentence on whether the second model is at most so many points worse.
+def margin_claim(one: Difference, margin: float, level: float) -> str:
+    """Return a sentence on whether B is at most so many points worse than A.
 
     Args:
         one: The difference of the primary figure.
         margin: In points.
         level: The level of the interval.
-        names: Of the first and the second model.
     """
-    first, second = (short_line(name, LONGEST_NAME) for name in names)
+    first, second = SIDES
     worse = 'less stable' if one.figure.family is G_PASS else 'worse'
     told = {True: 'shown', False: 'no, surely more than that', None: 'not shown'}
     return (

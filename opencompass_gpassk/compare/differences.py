@@ -230,9 +230,17 @@ def differences(
     found: dict[Pair, list[Difference]] = {pair: [] for pair in pairs}
     for label, blocks in shared.parts.items():
         for block in blocks if groups or not label else ():
-            for pair, one in _differences(label, block, shared, pairs, settings):
-                found[pair].append(one)
+            for together in _batches(shared, pairs):
+                for pair, one in _differences(label, block, shared, together, settings):
+                    found[pair].append(one)
     return found
+
+
+def _batches(shared: Aligned, pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Return the pairs to flip together; draws of several pairs would take too much memory."""
+    equal = [pair for pair in pairs if shared.equal_samples(*pair)]
+    alone = [[pair] for pair in pairs if pair not in equal]
+    return [equal, *alone] if equal else alone
 
 
 def adjusted(family: Sequence[Difference], settings: IntervalSettings = SETTINGS) -> list[float]:
@@ -260,11 +268,7 @@ def adjusted(family: Sequence[Difference], settings: IntervalSettings = SETTINGS
 def _differences(
     label: str, block: Block, shared: Aligned, pairs: Sequence[Pair], settings: IntervalSettings
 ) -> Iterable[tuple[Pair, Difference]]:
-    drawn = {pair: of for pair in pairs if (of := shared.drawn(block, *pair)) is not None}
-    if drawn and len(pairs) > 1:
-        for pair in pairs:  # so many draws of all pairs would take too much memory
-            yield from _differences(label, block, shared, [pair], settings)
-        return
+    drawn = shared.drawn(block, *pairs[0]) if len(pairs) == 1 else None
     found = [shared.differences(block, *pair) for pair in pairs]
     sums = ClusterSums(
         *(np.concatenate([getattr(o, n) for o in found], 1) for n in ('totals', 'counts'))
@@ -277,7 +281,7 @@ def _differences(
         level=settings.level,
         flips=settings.resamples,
         seed=settings.seed,
-        drawn=drawn.get(pairs[0]),
+        drawn=drawn,
     )
     reach = np.tile([figure.most - figure.least for figure in block.figures], len(pairs))
     if block.weights is not None:  # a cluster with many responses weighs more than one ratio
@@ -317,7 +321,7 @@ def _differences(
                     int(tested.differing[at]),
                     kept[:, at],
                     shared.labels,
-                    drawn[pair][:, :, i] if pair in drawn else None,
+                    None if drawn is None else drawn[:, :, i],
                 ),
             )
 

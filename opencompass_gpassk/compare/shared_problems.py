@@ -101,6 +101,11 @@ class Aligned:
         """Return the indices of the problems that both models answered."""
         return np.flatnonzero((self.places[[first, second]] >= 0).all(axis=0))
 
+    def equal_samples(self, first: int, second: int) -> bool:
+        """Tell whether both models have equally many samples of each problem that both answered."""
+        n = self.counts[0][[first, second]][:, self.shared(first, second)]
+        return bool((n[0] == n[1]).all())
+
     def differences(self, block: Block, first: int, second: int) -> ClusterSums:
         """Return the sums of the second model's values minus the first's over each of C clusters.
 

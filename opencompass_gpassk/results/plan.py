@@ -29,10 +29,8 @@ from opencompass_gpassk.trials import TrialTable
 
 DEFAULT_K = 16
 TARGET = re.compile(r'(?P<figure>.+?)\s*(?:±|\+/?-)\s*(?P<half>\d+(?:\.\d+)?)')
-MOST_TRIED, TRIED = (
-    16,
-    40,
-)  # the greatest multiple of k, and how many n, in a search for the cheapest
+# The greatest multiple of k, and how many n, in a search for the cheapest.
+MOST_TRIED, TRIED = 16, 40
 LEAST = 2  # judged samples that some problem of a pilot needs
 MULTIPLES = (1, 2, 3, 4, 6, 8)  # multiples of k, as default n
 MOST = {'k': 1024, 'n': 4096}  # larger tables take long, and nobody draws so many samples
