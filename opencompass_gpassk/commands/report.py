@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
-from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.report.page.data import PageData, answers_of, page_data
 from opencompass_gpassk.report.page.html import write_page
+from opencompass_gpassk.report.suspects import doubtful_gold
+
+LONGEST = 60  # characters of an answer
 
 DESCRIPTION = """\
-Write one HTML page about results: a leaderboard, curves over τ, the problems that are solved only
-sometimes, each problem with its answers, comparisons of every two models, and how each result was
-made. Name any number of work dirs of OpenCompass (all their runs are shown), single runs, and files
+Write one HTML page about results: who is the most stable, curves over τ, groups, the problems that
+are solved only sometimes, each with its answers and responses, and comparisons of every two models.
+Name any number of work dirs of OpenCompass (all their runs are shown), single runs, and files
 or folders of gpassk score -o. Files that can't be read and tasks that failed or are unfinished are
 listed on the page and on standard error; the exit code is 1 if tasks are missing. The page loads
 nothing from elsewhere. No code in the work dirs is executed, so other people's work dirs are safe
@@ -42,23 +45,56 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument(
         '-o', '--output', type=Path, default=Path('report.html'), help='default: report.html'
     )
+    parser.add_argument(
+        '--responses',
+        metavar='FOLDER',
+        type=Path,
+        help='show more responses, 40 MB instead of 4; those that were moved are searched here',
+    )
+    parser.add_argument(
+        '--suspects',
+        action='store_true',
+        help='only list the problems whose gold answer is doubtful, since models agree on another',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the page; return 1 if results are missing on it."""
-    check_output(args.output)
-    data = page_data(args.paths)
+    if args.responses and not args.responses.is_dir():
+        raise ValueError(f'--responses {args.responses}: there is no such folder')
+    if not args.suspects:
+        check_output(args.output)
+    data = page_data(args.paths, responses=args.responses)
     absent = [one_line(line) for line in missing(data.document)]
     if not data.document['facts']:
         raise ValueError('\n'.join(['there is no result to show yet', *absent]))
-    write_page(args.output, data)
     for line in absent:
         print(line, file=sys.stderr)
+    if args.suspects:
+        list_suspects(data)
+        return 1 if data.document['tasks'] else 0
+    write_page(args.output, data)
     entries = sum(len(benchmark['entries']) for benchmark in data.document['benchmarks'])
     size = args.output.stat().st_size / 1e6
     results = len(data.document['facts'])
     print(f'{args.output}: {results} results in {entries} rows, {size:.1f} MB')
     return 1 if data.document['tasks'] else 0
+
+
+def list_suspects(data: PageData) -> None:
+    """Print the problems whose gold answer is doubtful, and how many there are of how many."""
+    for benchmark, problems in zip(data.document['benchmarks'], data.problems, strict=True):
+        labels = [entry['label'] for entry in benchmark['entries']]
+        count = 0
+        for problem, told in zip(problems, benchmark['problems'], strict=True):
+            if found := doubtful_gold(answers_of(problem, labels)):
+                count += 1
+                print(
+                    f'{told["id"]}: gold {short_line(problem.gold, LONGEST)}; {found.times} of '
+                    f'{found.of} responses: {short_line(found.answer, LONGEST)} '
+                    f'({", ".join(found.models)}); gold answer: {found.right}'
+                )
+        print(f'{benchmark["name"]}: {count} of {len(problems)} gold answers are doubtful')
 
 
 def missing(document: dict[str, Any]) -> list[str]:

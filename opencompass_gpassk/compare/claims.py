@@ -4,33 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from operator import itemgetter
 
-from opencompass_gpassk.compare.differences import PRIMARY, Difference
+from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, Difference
 from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.formats.display import counted, short_line
-from opencompass_gpassk.results.figures import G_PASS, PASS
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    DROP,
+    G_PASS,
+    OOR_LESS_CHANCE,
+    PASS,
+    SP_ACCURACY,
+    Figure,
+)
+from opencompass_gpassk.results.stored_result import Entry, Estimate, read_figure
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
+ALIKE, APART = 5.0, 15.0  # points between averages, and between shares solved every time
 SIDES = ('A', 'B')  # the models of gpassk compare
 # A claim on few clusters of problems is about these problems; near 0 and 100 % more are needed.
 FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
 
 
 def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
-    """Return a sentence on the best model, or on how often a single model solves problems.
+    """Return who is the best by the primary figure, or how often a single model solves problems.
 
-    A model is the best only if no other rank is possible; else all that may be the first are named,
-    the one with the highest figure first.
+    A model is the best only if no other rank is possible; then the next best is named, with the
+    difference and its test. Else all that may be the first are named, the one with the highest
+    figure first, and the difference of the first two. Then two models are named whose averages are
+    alike, but one solves far more problems every time, if that was tested. Questions in versions
+    have a sentence of their own, see :func:`versions_claim`.
 
     Args:
         entries: The entries of one benchmark.
         ranked: Their ranks in the primary figure.
 
     Returns:
-        The sentence; '' if a single model's figures leave out problems, or fewer than two of
+        The sentences; '' if a single model's figures leave out problems, or fewer than two of
         several models can be compared.
     """
     if len(entries) == 1:
@@ -39,26 +50,134 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
         some, every = entry.figure(PASS(k=k)), entry.figure(G_PASS(k=k, tau=1.0))
         # A share of some of the problems would read as one of all.
         whole = k and some is not None and every is not None and not entry.left_out(k)
-        return _solves(entry.label, float(some or 0), float(every or 0), k) if whole else ''
+        told = _solves(entry.label, float(some or 0), float(every or 0), k) if whole else ''
+        return '. '.join(filter(None, (told, versions_claim(entries))))
     figure = ranked.figure
     if figure is None:
-        return ''
+        return versions_claim(entries)
     sign = -1 if figure.lower_is_better else 1
-    known = [
-        (sign * (entry.figure(figure) or 0), entry.label, rank)
-        for place, entry in enumerate(entries)
-        if (rank := ranked.rank(place))
-    ]
-    first = sorted((one for one in known if one[2][0] == 1), key=itemgetter(0), reverse=True)
+    known = sorted(
+        (place for place in range(len(entries)) if ranked.rank(place)),
+        key=lambda place: -sign * _value(entries[place], figure),
+    )
+    first = [place for place in known if (ranked.rank(place) or (0,))[0] == 1]
     if len(known) < 2 or not first:
-        return ''
-    sure = len(first) == 1 and first[0][2][1] == 1
-    names = ', '.join(short_line(name, LONGEST_NAME) for _, name, _ in first[:NAMED])
-    more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
+        return versions_claim(entries)
+    told = _best(entries, ranked, figure, known, first)
+    return '. '.join(
+        filter(None, (told, _alike_averages(entries, ranked, figure), versions_claim(entries)))
+    )
+
+
+def _best(
+    entries: Sequence[Entry],
+    ranked: Leaderboard,
+    figure: Figure,
+    known: Sequence[int],
+    first: Sequence[int],
+) -> str:
+    """Return who is, or may be, the first, and the difference to the next.
+
+    Args:
+        entries: The entries of one benchmark.
+        ranked: Their ranks.
+        figure: The primary figure.
+        known: Places of the entries with ranks, the best figure first.
+        first: Places of those that may be the first.
+    """
+    name = [short_line(entry.label, LONGEST_NAME) for entry in entries]
     among = '' if len(known) == len(entries) else f' of the {len(known)} models compared'
     best = 'most stable' if figure.family is G_PASS else 'best'
-    found = best if sure else f'may be the {best}'
-    return f'{found}{among} by {figure.heading}: {names}{more}'
+    sure = len(first) == 1 and ranked.rank(first[0]) == (1, 1)
+    top, other = (first[0], next(one for one in known if one != first[0]))
+    share = _share(_value(entries[top], figure))
+    every = f'all {figure.k} attempts' if (figure.family, figure.tau) == (G_PASS, 1.0) else ''
+    shown = f'{share} of the problems in {every}' if every else share
+    if sure:
+        told = f'{name[top]} is the {best}{among} by {figure.heading}: {shown}'
+    else:
+        named = [f'{name[one]} ({_share(_value(entries[one], figure))})' for one in first[:NAMED]]
+        more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
+        told = f'may be the {best}{among} by {figure.heading}: {", ".join(named)}{more}'
+        other = first[1] if len(first) > 1 else other
+        if len(first) > 1:
+            told = f'{told}, which no test tells apart'
+    test = _tested(ranked, other, top)
+    if test is None:
+        return told
+    gap = f'{signed(test.gain)} points, {_ends(test, SETTINGS.level)}, p {p_text(test.p_value)}'
+    return f'{told}; {name[top]} against {name[other]}: {gap} ({test.family})'
+
+
+def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, figure: Figure) -> str:
+    """Return the two models whose averages hide most: alike, but apart in solving every time."""
+    if (figure.family, figure.tau) != (G_PASS, 1.0):
+        return ''
+    found = []
+    for (a, b), one in ranked.tested.items():
+        averages = _value(entries[a], ACCURACY()), _value(entries[b], ACCURACY())
+        alike = abs(averages[0] - averages[1]) <= ALIKE
+        if alike and abs(one.difference) > APART and one.claim(SETTINGS.level):
+            found.append((abs(one.difference), (a, b) if one.difference < 0 else (b, a)))
+    if not found:
+        return ''
+    _, places = max(found)
+    names = ' and '.join(short_line(entries[i].label, LONGEST_NAME) for i in places)
+    means = ' and '.join(f'{_value(entries[i], ACCURACY()):.0f}' for i in places)
+    every = ' and '.join(_share(_value(entries[i], figure)) for i in places)
+    return f'{names} average {means} %, but solve {every} of the problems every time'
+
+
+def versions_claim(entries: Sequence[Entry]) -> str:
+    """Return how much is lost from the original questions to their versions; '' without versions.
+
+    Of several models it is about the one that loses most.
+    """
+    drops = {
+        place: drop
+        for place, entry in enumerate(entries)
+        for result in entry.results[:1]
+        if (drop := read_figure(result, DROP())) is not None and not math.isnan(drop)
+    }
+    if not drops:
+        return ''
+    place = max(drops, key=lambda one: drops[one])
+    result = entries[place].results[0]
+    original, drop = read_figure(result, SP_ACCURACY()) or 0.0, drops[place]
+    name = short_line(entries[place].label, LONGEST_NAME)
+    most = 'loses most' if len(drops) > 1 else 'goes'
+    told = (
+        f'{name} {most} from the original questions to their versions: '
+        f'{original:.0f} to {original - drop:.0f} %{_bracket(drop)}'
+    )
+    chance = read_figure(result, OOR_LESS_CHANCE())
+    if chance is None or math.isnan(chance):
+        return told
+    return (
+        f'{told}; it solves the original alone {signed(chance)} points{_bracket(chance)} more '
+        'often than chance explains'
+    )
+
+
+def _bracket(value: float) -> str:
+    if not isinstance(value, Estimate):
+        return ''
+    low, high = value.interval
+    return f' ({signed(low)} to {signed(high)})'
+
+
+def _value(entry: Entry, figure: Figure) -> float:
+    """Return a figure of an entry, of its greedy result if nothing was sampled; NaN without it."""
+    found = read_figure(entry.results[0], figure)
+    return math.nan if found is None else found
+
+
+def _tested(ranked: Leaderboard, first: int, second: int) -> Difference | None:
+    """Return the difference of the second entry from the first; None if it was not tested."""
+    if (first, second) in ranked.tested:
+        return ranked.tested[first, second]
+    found = ranked.tested.get((second, first))
+    return found and found.turned()
 
 
 def pair_claims(

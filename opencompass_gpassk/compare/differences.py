@@ -130,6 +130,17 @@ class Difference:
         low, high = sorted((self._sign * self.low, self._sign * self.high))
         return True if low > -margin else False if high < -margin else None
 
+    def turned(self) -> Difference:
+        """Return the difference of the first model from the second."""
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            difference=-self.difference,
+            low=-self.high,
+            high=-self.low,
+        )
+
     @property
     def _sign(self) -> int:
         return -1 if self.figure.lower_is_better else 1
@@ -377,17 +388,7 @@ def standing(
         among: The models that can be compared with one another.
         settings: Level and number of sign flips.
     """
-    block, place = next(
-        (block, block.figures.index(primary))
-        for block in shared.parts['']
-        if primary in block.figures
-    )
-    only = replace(
-        block,
-        figures=(primary,),
-        values=block.values[..., [place]],
-        weights=None if block.weights is None else block.weights[..., [place]],
-    )
+    only = shared.only(primary)
     known = [i for i in among if not np.isnan(only.values[i]).all()]
     pairs = list(combinations(known, 2))
     sums = [shared.differences(only, *pair) for pair in pairs]
@@ -432,13 +433,8 @@ def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings =
     model = loser if missing[loser].any() else 1 - loser
     if not missing[model].any() or one.figure.family.estimator is None:
         return ''
-    block, place = next(
-        (block, block.figures.index(one.figure))
-        for block in shared.parts['']
-        if one.figure in block.figures
-    )
-    rows = block.units
-    only = replace(block, figures=(one.figure,), values=block.values[..., [place]])
+    only = shared.only(one.figure)
+    rows = only.units
     drawn = shared.drawn(only, 0, 1)
     more = np.arange(missing[model].max() + 1)
 

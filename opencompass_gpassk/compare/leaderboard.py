@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 
 from opencompass_gpassk.compare.comparability import different_measures, set_apart
 from opencompass_gpassk.compare.differences import (
+    PRIMARY,
     SETTINGS,
+    Difference,
     Pair,
     Standing,
+    differences,
     primary_figure,
     standing,
 )
@@ -46,6 +50,25 @@ class Leaderboard:
     def figure(self) -> Figure | None:
         """The primary figure; None if nothing was ranked."""
         return self.standing.figure if self.standing else None
+
+    @cached_property
+    def tested(self) -> Mapping[Pair, Difference]:
+        """The places of every two tested entries → the second's difference from the first.
+
+        It is that in the primary figure; the p-values of all pairs are one family.
+        """
+        if self.shared is None or self.standing is None:
+            return {}
+        family = PRIMARY if len(self.standing.p_values) == 1 else f'{PRIMARY}, all pairs'
+        only = replace(self.shared, parts={'': (self.shared.only(self.standing.figure),)})
+        found = differences(only, list(self.standing.p_values), groups=False)
+        return {
+            (self.rows[a], self.rows[b]): replace(
+                one, p_value=self.standing.p_values[a, b], family=family
+            )
+            for (a, b), of_pair in found.items()
+            for one in of_pair
+        }
 
     def rank(self, place: int) -> tuple[int, int] | None:
         """Return the best and the worst rank of an entry; None if it has none."""

@@ -97,6 +97,17 @@ class Aligned:
                 of[row, there] = counts[self.places[row, there]]
         return found[0], found[1], found[2]
 
+    def only(self, figure: Figure) -> Block:
+        """Return a headline figure alone, which must be one of ``parts['']``."""
+        block = next(one for one in self.parts[''] if figure in one.figures)
+        place = [block.figures.index(figure)]
+        return replace(
+            block,
+            figures=(figure,),
+            values=block.values[..., place],
+            weights=None if block.weights is None else block.weights[..., place],
+        )
+
     def shared(self, first: int, second: int) -> Integers:
         """Return the indices of the problems that both models answered."""
         return np.flatnonzero((self.places[[first, second]] >= 0).all(axis=0))

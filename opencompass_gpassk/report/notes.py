@@ -10,7 +10,7 @@ from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, parse_figure
 from opencompass_gpassk.results.schema import mixed_schemas
-from opencompass_gpassk.results.stored_result import Estimate, Result, Results
+from opencompass_gpassk.results.stored_result import Estimate, Result, Results, shares_of
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
@@ -39,15 +39,60 @@ CAVEATS = {
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
     """Return the warnings on all figures of a benchmark, the most important first."""
     results = [result for entry in benchmark.entries for result in entry.results]
-    different = [
-        f"the results are of different {name}: {' and '.join(values)}; don't compare them"
-        for name, values in _differences(benchmark)
-    ]
+    different = serious_notes(benchmark)
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
     mixed = mixed_schemas(results)
     labelled = _hardly_audited(benchmark)
     found = [*different, *([mixed] if mixed else []), *_warnings(benchmark), *labelled, *apart]
     return sorted(found, key=lambda one: UNAPPLIED not in one)  # it keeps the order of equals
+
+
+def serious_notes(benchmark: Benchmark) -> list[str]:
+    """Return why the models of a benchmark can't be compared with one another."""
+    return [
+        f"the results are of different {name}: {' and '.join(values)}; don't compare them"
+        for name, values in _differences(benchmark)
+    ]
+
+
+def trust_notes(benchmark: Benchmark) -> list[str]:
+    """Return how far the figures can be trusted: what is missing, who judged, what errors do."""
+    shares: dict[str, dict[str, float]] = {}
+    judges: dict[str, list[str]] = {}
+    for entry in benchmark.entries:
+        result = entry.results[0]
+        known, counts = shares_of(result), result.get('counts') or {}
+        told = {
+            'unjudged': 100 - known.get('coverage', math.nan),
+            'without a recognised answer': known.get('no answer', math.nan),
+            'cut off': known.get('truncated', math.nan),
+            'lost': 100 * (counts.get('lost') or 0) / (counts.get('trials') or math.nan),
+        }
+        for name, share in told.items():
+            shares.setdefault(name, {})[entry.label] = share
+        judges.setdefault(str(result['signature'].get('judge')), []).append(entry.label)
+    said = [f'{name} {_spread(found)}' for name, found in shares.items()]
+    who = [
+        f'judged by {judge}' + (f' ({", ".join(labels)})' if len(judges) > 1 else '')
+        for judge, labels in judges.items()
+    ]
+    return [f'responses: {", ".join(said)}', *who, *sensitivity_notes(benchmark)]
+
+
+def _spread(shares: Mapping[str, float]) -> str:
+    """Return the range of a share over the models, and who has the most of it."""
+    known = {label: share for label, share in shares.items() if not math.isnan(share)}
+    if not known:
+        return 'not known'
+    most = max(known, key=lambda label: known[label])
+    if len(known) == 1 or max(known.values()) - min(known.values()) < 0.05:
+        return f'{_up(known[most])} %'
+    return f'up to {_up(known[most])} % ({most})'
+
+
+def _up(share: float) -> str:
+    # A few of many must not read as none.
+    return f'{math.ceil(10 * share - 1e-9) / 10:.1f}'
 
 
 def incomparable(result: Result) -> list[str]:

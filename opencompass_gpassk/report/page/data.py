@@ -1,8 +1,9 @@
-"""The data of a report page: one JSON document from any number of results."""
+"""The data of a report page: one document of figures, and the texts of problems, from results."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,15 +11,23 @@ from itertools import chain, combinations, count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from opencompass_gpassk import __version__
 from opencompass_gpassk.compare.claims import difference_claim, leaderboard_claim
 from opencompass_gpassk.compare.comparability import set_apart
-from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, differences
+from opencompass_gpassk.compare.differences import SETTINGS, differences
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
-from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.formats.display import one_line, short_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.report.board import Benchmark, Board
-from opencompass_gpassk.report.notes import benchmark_notes, incomparable
+from opencompass_gpassk.metrics.weakest_group import weakest_group
+from opencompass_gpassk.report.board import Benchmark, Board, breakdowns
+from opencompass_gpassk.report.notes import (
+    benchmark_notes,
+    incomparable,
+    serious_notes,
+    trust_notes,
+)
 from opencompass_gpassk.report.page.columns import (
     AVERAGE,
     GREEDY,
@@ -29,8 +38,11 @@ from opencompass_gpassk.report.page.columns import (
     shown_columns,
     true_figures,
 )
-from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, packed_texts
-from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, fit_responses
+from opencompass_gpassk.report.suspects import competing, doubtful_gold
+from opencompass_gpassk.results.figure_values import cluster_names
+from opencompass_gpassk.results.figures import ACCURACY, G_PASS, SHARES, Figure
+from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.read import ModelResult, Sources, find_results
 from opencompass_gpassk.results.stored_result import (
     Entry,
@@ -39,7 +51,7 @@ from opencompass_gpassk.results.stored_result import (
     signature_line,
 )
 from opencompass_gpassk.runs.task_states import State
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 
 def run_facts(found: ModelResult) -> list[tuple[str, str]]:
@@ -143,8 +155,16 @@ def _floor(coverage: float) -> str:
 
 
 DIGITS = 4
-MOST_TEXT = 40_000_000  # characters of all responses on a page, before compression
+DOUBTFUL, COMPETING = 'doubtful gold', 'two competing answers'
+MOST_TEXT = 4_000_000  # characters of all responses on a page, before compression
+MOST_TEXT_ASKED = 40_000_000  # if the reader asks for responses
+FIRST_WORDS = 90  # characters of a question in the map
+WEAKEST = 0.05  # greatest p-value of a group that is called the weakest
 LONGEST_NAME = 80
+NAMED = 3  # names in the title
+DAY = re.compile(r'\d{8}(?=_\d{6})')
+PATH = re.compile(r'(?<![\w.…/-])/(?:[^\s/\'"“”,;:]+/)+([^\s/\'"“”,;:]+)')
+HOST = re.compile(r'(\w+://)[^\s/\'",;]+')
 
 
 @dataclass(frozen=True)
@@ -153,24 +173,28 @@ class PageData:
 
     Attributes:
         document: Everything but the texts of problems; :func:`page_data` describes its schema.
-        texts: For each benchmark the compressed texts of its problems.
+        problems: For each benchmark its problems, with answers and responses.
         faults: Messages on files that could not be read; the page shows them too.
     """
 
     document: dict[str, Any]
-    texts: list[list[str]]
+    problems: list[list[PageProblem]]
     faults: list[str]
 
 
-def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
+def page_data(paths: Sequence[Path], *, responses: Path | None = None) -> PageData:
     """Return the data of a page about these runs and results.
 
     The document's schema::
 
-        {"package": str,
-         "benchmarks": [{"name": str, "notes": [str], "ks": [int], "taus": [str],
+        {"package": str, "title": str,
+         "benchmarks": [{"name": str, "ks": [int], "taus": [str],
              "m": versions of a question or null, "size": problems or null,
+             "claim": sentences on who is the most stable,
+             "trust": [str], "warnings": [[text, whether it affects the ranking]],
              "groups": [{"label": str, "name": str, "problems": int, "fields": {field: value}}],
+             "breakdowns": [{"name": str, "groups": [label],
+                             "weakest": [[index of an entry, label]]}],
              "columns": [{"key": str, "heading": str, "about": str, "lower": bool}],
              "intervals": notes on them, [str],
              "entries": [{"label": str, "model": str, "dataset": str, "time": str, "n": int,
@@ -180,17 +204,22 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
                           "intervals": {group: {name: [low, high, method]}},
                           "true": {group: {name: [estimate, low, high, low and high with
                                                   sampling]}}}],
-             "problems": [{"id": str, "version": str, "groups": {field: value},
-                           "n": [int or null, ...], "c": [int or null, ...]}],
+             "problems": [{"id": str, "version": str, "cluster": str, "groups": {field: value},
+                           "words": the question's first words, "tags": [str],
+                           "n": [int or null, ...], "c": [int or null, ...],
+                           "missing": [int or null, ...]}],
              "longest": length up to which responses are whole, in characters,
-             "pairs": see :func:`_pairs`, "claim": a sentence on the best model}],
+             "left_out": number of answers whose responses are left out,
+             "pairs": see :func:`_pairs`}],
          "facts": [{"label": str, "facts": [[name, text]], "warnings": [str],
                     "marks": [[word, text]]}],
+         "finished": [number of finished tasks, number of tasks],
          "tasks": [[run, task, state]], "faults": [str], "others": [str]}
 
     Args:
         paths: Work dirs, runs, folders and files of ``gpassk score -o``.
-        most_text: Greatest total length of the shown responses, in characters.
+        responses: A folder that is searched for responses that are not where the trials say; the
+            page then shows more of them.
 
     Raises:
         ValueError: If a path, or all of them together, contain nothing to show.
@@ -203,16 +232,21 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
     labels = _labels(sources.results)
     faults = [*sources.faults, *sources.lacking()]
     contradictions: dict[Path, str] = {}
-    benchmarks, texts = [], []
-    share = most_text // max(1, len({found.result['benchmark'] for found in sources.results}))
-    for benchmark in _benchmarks(sources.results, labels):
-        document, packed = _benchmark(benchmark, sources.results, faults, contradictions, share)
-        benchmarks.append(document)
-        texts.append(packed)
+    made = [
+        _benchmark(benchmark, sources.results, faults, contradictions, responses)
+        for benchmark in _benchmarks(sources.results, labels)
+    ]
+    # A page opens on the data set with most models.
+    made.sort(key=lambda one: -len(one[0]['entries']))
+    benchmarks, problems = [one for one, _ in made], [one for _, one in made]
+    most = MOST_TEXT_ASKED if responses else MOST_TEXT
+    for document, of_benchmark in made:
+        document['left_out'], document['longest'] = fit_responses(of_benchmark, most // len(made))
     reasons = {state.reason for _, state in sources.tasks}
     faults = [short_line(fault) for fault in dict.fromkeys(faults) if fault not in reasons]
     document = {
         'package': __version__,
+        'title': _title(benchmarks, sources.results),
         'benchmarks': benchmarks,
         'facts': [
             {
@@ -225,11 +259,38 @@ def page_data(paths: Sequence[Path], *, most_text: int = MOST_TEXT) -> PageData:
             }
             for index, found in enumerate(sources.results)
         ],
+        'finished': [
+            sum(state.state is State.FINISHED for _, state in sources.tasks),
+            len(sources.tasks),
+        ],
         'tasks': _tasks(sources),
         'faults': faults,
         'others': [short_line(other) for other in sources.others],
     }
-    return PageData(without_nan(document), texts, faults)
+    return PageData(_without_places(without_nan(document)), problems, faults)
+
+
+def _title(benchmarks: Sequence[Mapping[str, Any]], results: Sequence[ModelResult]) -> str:
+    """Return the page's title: data sets, models and date."""
+    day = max((found[0] for one in results if (found := DAY.match(one.time))), default='')
+    names = list(dict.fromkeys(one['name'] for one in benchmarks))
+    models = list(dict.fromkeys(e['label'] for one in benchmarks for e in one['entries']))
+    told = [_listed(names), _listed(models), f'{day[:4]}-{day[4:6]}-{day[6:]}' if day else '']
+    return ' · '.join(['G-Pass@k', *filter(None, told)])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f' and {len(names) - NAMED} more' if len(names) > NAMED else ''
+    return ', '.join(names[:NAMED]) + more
+
+
+def _without_places(value: Any) -> Any:
+    """Return a document whose texts name no absolute path and no host; a page is passed on."""
+    if isinstance(value, str):
+        return HOST.sub(r'\1…', PATH.sub(r'…/\1', value))
+    if isinstance(value, dict):
+        return {_without_places(key): _without_places(item) for key, item in value.items()}
+    return [_without_places(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _labels(results: Sequence[ModelResult]) -> list[str]:
@@ -282,41 +343,121 @@ def _benchmark(
     results: Sequence[ModelResult],
     faults: list[str],
     contradictions: dict[Path, str],
-    most_text: int,
-) -> tuple[dict[str, Any], list[str]]:
+    responses: Path | None,
+) -> tuple[dict[str, Any], list[PageProblem]]:
     found = {id(one.result): one for one in results}
     entries = benchmark.entries
     sources = [(found[id(e.result or e.greedy)], _beside(e, found)) for e in entries]
     tables: dict[Path, TrialTable] = {}
-    problems = collect_problems(sources, faults, contradictions, tables)
-    packed, longest = packed_texts(problems, len(entries), most_text)
+    problems = collect_problems(sources, faults, contradictions, tables, responses)
     shown = [
         _entry(entry, source, results, contradictions)
         for entry, source in zip(entries, sources, strict=True)
     ]
     paths = {entry.place: source.path for entry, (source, _) in zip(entries, sources, strict=True)}
+    trials = {place: tables[path] for place, path in paths.items() if path in tables}
     ranked = leaderboard(
-        entries,
-        {place: tables[path] for place, path in paths.items() if path in tables},
-        {place: contradictions.get(path, '') for place, path in paths.items()},
+        entries, trials, {place: contradictions.get(path, '') for place, path in paths.items()}
     )
     sizes = [r['versions']['per_group'] for e in entries for r in e.results if r.get('versions')]
     return {
         'name': _name(benchmark.name),
-        'notes': [one_line(note) for note in benchmark_notes(benchmark)],
         'ks': benchmark.ks,
         'taus': [str(tau) for tau in benchmark.taus],
         'm': sizes[0] if sizes else None,
         'size': max(benchmark.problems, default=None),
+        'claim': leaderboard_claim(entries, ranked),
+        'trust': [one_line(note) for note in trust_notes(benchmark)],
+        'warnings': _warnings(benchmark, shown, ranked),
         'groups': _groups(entries),
+        'breakdowns': _breakdowns(benchmark, problems, trials),
         'columns': shown_columns(benchmark),
         'intervals': [one_line(note) for note in column_notes(benchmark)],
         'entries': shown,
-        'problems': [_problem(problem, len(entries)) for problem in problems],
-        'longest': longest,
+        'problems': [_problem(problem, entries) for problem in problems],
         'pairs': _pairs(entries, ranked),
-        'claim': one_line(leaderboard_claim(entries, ranked)),
-    }, packed
+    }, problems
+
+
+def _warnings(
+    benchmark: Benchmark, entries: Sequence[Mapping[str, Any]], ranked: Leaderboard
+) -> list[tuple[str, bool]]:
+    """Return each warning once, and whether it affects the ranking: those that do come first.
+
+    Marks that some models have, and others not, do.
+    """
+    marks: dict[tuple[str, str], list[str]] = {}
+    for entry in entries:
+        for word, text in entry['marks']:
+            marks.setdefault((word, text), []).append(entry['label'])
+    found = {one_line(note): True for note in (*ranked.notes, *serious_notes(benchmark))}
+    for (word, text), labels in marks.items():
+        some = len(labels) < len(entries)
+        found[f'{", ".join(labels)}: {word}: {text}' if some else f'{word}: {text}'] = some
+    told = {text for _, text in marks}
+    for note in map(one_line, benchmark_notes(benchmark)):
+        if note not in told:
+            found.setdefault(note, False)
+    return sorted(found.items(), key=lambda one: not one[1])
+
+
+def _breakdowns(
+    benchmark: Benchmark,
+    problems: Sequence[PageProblem],
+    trials: Mapping[tuple[str, str], TrialTable],
+) -> list[dict[str, Any]]:
+    """Return the kinds of groups in their order, with the weakest group of each entry.
+
+    A group is called the weakest only if a test says so, see
+    :func:`~opencompass_gpassk.metrics.weakest_group.weakest_group`. Fields that split the problems
+    alike are named together.
+    """
+    alike: dict[frozenset[tuple[int, ...]], list[str]] = {}
+    for field in dict.fromkeys(name for one in problems for name in one.problem.groups):
+        members: dict[str, list[int]] = {}
+        for place, one in enumerate(problems):
+            members.setdefault(one.problem.groups.get(field, ''), []).append(place)
+        alike.setdefault(frozenset(map(tuple, members.values())), []).append(field)
+    together = {names[0]: ' = '.join(names) for names in alike.values()}
+    k = max(benchmark.ks, default=None)
+    figure = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
+    found = []
+    for kind, rows in breakdowns(benchmark.entries).items():
+        labels = list(dict.fromkeys(label for label, _ in rows))
+        partitions: dict[tuple[str, ...], dict[str, None]] = {}  # splits and languages cross
+        for label, entry in rows:
+            partitions.setdefault(tuple(entry.groups[label]), {})[label] = None
+        weakest = [
+            (place, label)
+            for place, entry in enumerate(benchmark.entries)
+            if entry.place in trials
+            for members in partitions.values()
+            if (label := _weakest(entry, list(members), trials[entry.place], figure))
+        ]
+        name = together.get(kind, kind)
+        found.append({'name': name, 'groups': labels, 'weakest': weakest})
+    return found
+
+
+def _weakest(entry: Entry, labels: Sequence[str], table: TrialTable, figure: Figure) -> str:
+    fields = [entry.groups.get(label) for label in labels]
+    members = [
+        np.array(
+            [
+                one.version != ORIGINAL
+                and all(one.groups.get(k) == v for k, v in group.items() if k != 'problems')
+                for one in table.problems
+            ]
+        )
+        for group in fields
+        if group and 'version' not in group
+    ]
+    if len(members) < len(labels) or len(labels) < 2:
+        return ''
+    values = JudgedTrials.recorded(table).expected(figure.estimator())
+    _, clusters = np.unique(cluster_names(table.problems), return_inverse=True)
+    place, p_value = weakest_group(values, clusters, members)
+    return labels[place] if p_value <= WEAKEST else ''
 
 
 def _pairs(entries: Sequence[Entry], ranked: Leaderboard) -> dict[str, Any]:
@@ -331,26 +472,22 @@ def _pairs(entries: Sequence[Entry], ranked: Leaderboard) -> dict[str, Any]:
         why]``.
     """
     names: list[str] = []
-    rows = []
+    rows: list[list[Any]] = []
     accuracy = AVERAGE if any(entry.result for entry in entries) else GREEDY
     pairs = list(combinations(range(len(ranked.rows)), 2))
-    tested = ranked.standing.p_values if ranked.standing else {}
-    family = PRIMARY if len(tested) == 1 else f'{PRIMARY}, all pairs'
     found = differences(ranked.shared, pairs, groups=False) if ranked.shared else {}
     for pair, of_pair in found.items():
         names = [figure_name(one.figure, accuracy) for one in of_pair]
         first, second = (ranked.rows[at] for at in pair)
-        claim = sentence = ''
-        for one in of_pair if pair in tested else ():
-            if one.figure == ranked.figure:
-                primary = replace(one, p_value=tested[pair], family=family)
-                claim = primary.claim(SETTINGS.level)
-                labels = entries[first].label, entries[second].label
-                sentence = difference_claim(labels, primary, SETTINGS.level)
+        primary = ranked.tested.get((first, second))
+        labels = entries[first].label, entries[second].label
+        claim = primary.claim(SETTINGS.level) if primary else ''
+        sentence = difference_claim(labels, primary, SETTINGS.level) if primary else ''
         values = [
             [one.difference, one.low, one.high, one.first, one.second, one.units] for one in of_pair
         ]
-        rows.append([first, second, _rounded(values), tested.get(pair), claim, one_line(sentence)])
+        p_value = primary.p_value if primary else None
+        rows.append([first, second, _rounded(values), p_value, claim, one_line(sentence)])
     figure = ranked.figure
     return {
         'figure': figure and figure_name(figure, accuracy),
@@ -414,14 +551,37 @@ def _peers(found: ModelResult, results: Sequence[ModelResult]) -> list[ModelResu
     return [one for one in results if (one.result['benchmark'], is_greedy(one.result)) == way]
 
 
-def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:
-    solved = [problem.solved.get(index) for index in range(entries)]
+def _problem(problem: PageProblem, entries: Sequence[Entry]) -> dict[str, Any]:
+    solved = [problem.solved.get(index) for index in range(len(entries))]
+    words = ' '.join(problem.question.split())
     return {
         'id': _name(problem.problem.problem_id),
         'version': _name(problem.problem.version),
+        'cluster': problem.problem.cluster if problem.problem.version else '',
         'groups': {_name(k): _name(v) for k, v in problem.problem.groups.items()},
+        'words': shortened(words, FIRST_WORDS),
+        'tags': tags(problem, [entry.label for entry in entries]),
         'n': [one and one.n for one in solved],
         'c': [one and one.c for one in solved],
+        'missing': [one and one.missing for one in solved],
+    }
+
+
+def tags(problem: PageProblem, labels: Sequence[str]) -> list[str]:
+    """Return what is remarkable about the answers to a problem."""
+    answers = answers_of(problem, labels)
+    torn = any(competing(of_model) for of_model in answers.values())
+    doubtful = doubtful_gold(answers) is not None
+    return [DOUBTFUL] * doubtful + [COMPETING] * torn
+
+
+def answers_of(
+    problem: PageProblem, labels: Sequence[str]
+) -> dict[str, list[tuple[str | None, int, bool]]]:
+    """Return model → its distinct sampled answers: text, how often, and whether it is right."""
+    return {
+        labels[index]: [(one.text, one.count, one.verdict == 'correct') for one in solved.sampled]
+        for index, solved in problem.solved.items()
     }
 
 

@@ -1,15 +1,16 @@
-"""Mathematics in texts: LaTeX between dollars becomes trees of MathML that a page builds safely.
+"""Mathematics in texts: LaTeX between dollars becomes MathML.
 
-A tree is ``[element, attributes, children]``; a child is a tree or a text. Only elements and
-attributes of a short list are allowed, since ``latex2mathml`` passes on any markup in a text.
+Only elements and attributes of a short list are allowed, since ``latex2mathml`` passes on any
+markup in a text.
 """
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 from xml.etree import ElementTree
+
+from markupsafe import Markup, escape
 
 LONGEST_FORMULA = 600  # characters of one formula; a longer one stays LaTeX
 MOST = 80  # formulas of one text
@@ -48,29 +49,40 @@ ATTRIBUTES = {
 }
 
 
-def segments(text: str) -> list[Any]:
-    """Return the parts of a text: texts, and ``{'tex': LaTeX, 'tree': MathML}``.
+BARE = re.compile(r'\\[a-zA-Z]|[\^_]')  # signs of LaTeX in an answer without dollars
+
+
+def with_mathematics(text: str, *, bare: bool = False) -> Markup:
+    """Return a text as HTML, its formulas as MathML, with their LaTeX beside it for the reader.
 
     Dollars around other texts, and formulas that can't be converted, remain text.
+
+    Args:
+        text: The text.
+        bare: Whether the text may be a formula without dollars, as answers are.
     """
-    parts: list[Any] = []
+    parts: list[str] = []
     end = 0
     for count, match in enumerate(FORMULA.finditer(text)):
         latex = next(group for group in match.groups() if group is not None)
         display = match.lastgroup in ('double', 'square')
-        tree = to_tree(latex, display) if count < MOST else None
-        if tree is None:
+        found = to_mathml(latex, display) if count < MOST else None
+        if found is None:
             continue
-        if match.start() > end:
-            parts.append(text[end : match.start()])
-        parts.append({'tex': latex.strip(), 'tree': tree})
+        parts += [escape(text[end : match.start()]), _both(found, match[0])]
         end = match.end()
-    return [*parts, text[end:]] if end < len(text) else parts
+    if bare and not end and BARE.search(text) and (found := to_mathml(text, False)):
+        return _both(found, text)
+    return Markup('').join([*parts, escape(text[end:])])
+
+
+def _both(mathml: Markup, latex: str) -> Markup:
+    return Markup('<span class=f>{}<code>{}</code></span>').format(mathml, latex)
 
 
 @lru_cache(maxsize=4096)
-def to_tree(latex: str, display: bool) -> list[Any] | None:
-    """Return LaTeX as a tree of MathML; None if it is too long or can't be converted."""
+def to_mathml(latex: str, display: bool) -> Markup | None:
+    """Return LaTeX as MathML; None if it is too long or can't be converted."""
     if len(latex) > LONGEST_FORMULA or not latex.strip():
         return None
     try:
@@ -79,20 +91,20 @@ def to_tree(latex: str, display: bool) -> list[Any] | None:
         return None
     try:
         mathml = convert(latex, display='block' if display else 'inline')
-        return _tree(ElementTree.fromstring(mathml), 0)
+        return _markup(ElementTree.fromstring(mathml), 0)
     except Exception:  # the parser may raise anything if it isn't LaTeX
         return None
 
 
-def _tree(element: ElementTree.Element, depth: int) -> list[Any]:
+def _markup(element: ElementTree.Element, depth: int) -> Markup:
     name = element.tag.rpartition('}')[2]
     if name not in ELEMENTS or depth > DEEPEST:
         raise ValueError(f'{name!r} is not an allowed MathML element')
-    attributes = {
-        key: value
+    attributes = Markup('').join(
+        Markup(' {}="{}"').format(key, value)
         for key, value in element.attrib.items()
         if key in ATTRIBUTES and ATTRIBUTES[key].fullmatch(value)
-    }
-    children: list[Any] = [element.text] if element.text and element.text.strip() else []
-    children += [_tree(child, depth + 1) for child in element]
-    return [name, attributes, children]
+    )
+    inside = [escape(element.text)] if element.text and element.text.strip() else []
+    inside += [_markup(child, depth + 1) for child in element]
+    return Markup('<{}{}>{}</{}>').format(name, attributes, Markup('').join(inside), name)

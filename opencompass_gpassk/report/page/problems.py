@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,18 +13,18 @@ from opencompass_gpassk.formats.display import one_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
-from opencompass_gpassk.report.page.formulas import segments
-from opencompass_gpassk.results.make_result import problem_rows
 from opencompass_gpassk.results.read import ModelResult, without_texts
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
 MOST_MISSING = 1 << 20  # samples of one problem; a file may claim any number
+MOST_REASONS = 3
+MOST_OPENED = 8  # answers of a model to a problem that open a response
 TAIL = 0.3  # share of a shortened response taken from its end, where the answer is
 
 
-@dataclass(frozen=True)
+@dataclass
 class Response:
     """A response, or the beginning and end of a long one.
 
@@ -35,11 +32,13 @@ class Response:
         text: At most ``LONGEST`` characters, taken from both ends.
         length: Characters of the whole response.
         location: Where the whole response was read.
+        shown: How many characters the page shows.
     """
 
     text: str
     length: int
     location: str
+    shown: int = LONGEST
 
     @classmethod
     def of(cls, text: str, location: str) -> Response:
@@ -47,35 +46,25 @@ class Response:
         kept = text if len(text) <= LONGEST else ''.join(_ends(text, LONGEST))
         return cls(kept, len(text), location)
 
-    def shortened(self, length: int) -> dict[str, Any]:
-        """Return beginning and end for the page, and the number of characters left out."""
-        shown: dict[str, Any] = {'where': one_line(self.location)}
-        if self.length <= length:
-            return shown | {'head': visible_text(self.text)}
-        head, tail = _ends(self.text, length)
-        ends = {'head': visible_text(head), 'tail': visible_text(tail)}
-        return shown | ends | {'out': self.length - length}
+    @property
+    def parts(self) -> list[str]:
+        """The text that is shown: the whole, or beginning and end."""
+        if self.length <= self.shown:
+            return [visible_text(self.text)]
+        return [visible_text(part) for part in _ends(self.text, self.shown)]
 
-
-def examples(trials: Sequence[Trial]) -> dict[str, Trial]:
-    """Return a right and a wrong trial of a problem, as far as they exist.
-
-    The wrong one has the most frequent wrong answer.
-    """
-    chosen: dict[str, Trial] = {}
-    wrong: dict[int, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        if trial.verdict is Verdict.CORRECT:
-            chosen.setdefault('right', trial)
-        elif trial.verdict is Verdict.INCORRECT and not trial.lost:
-            wrong[trial.answer_class].append(trial)
-    if wrong:
-        chosen['wrong'] = max(wrong.values(), key=len)[0]
-    return chosen
+    @property
+    def left_out(self) -> int:
+        """Characters between beginning and end that are not shown."""
+        return max(0, self.length - self.shown)
 
 
 def read_responses(
-    trials: Iterable[Trial], run: Path | None, beside: Path, faults: list[str]
+    trials: Iterable[Trial],
+    run: Path | None,
+    beside: Path,
+    faults: list[str],
+    elsewhere: Path | None = None,
 ) -> dict[str, Response]:
     """Return location → response for the trials whose responses can be found.
 
@@ -89,6 +78,7 @@ def read_responses(
         run: The run; files outside of it are not read. None for samples.
         beside: The folder of the result.
         faults: A message on each file that can't be read is appended.
+        elsewhere: A folder that is searched for files that are not there.
     """
     wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
     for trial in trials:
@@ -100,7 +90,7 @@ def read_responses(
     read: set[Path] = set()
     for name, answers in wanted.items():
         try:
-            found |= _read(name, answers, run, beside, read)
+            found |= _read(name, answers, run, beside, read, elsewhere)
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
             failed.append(f'{name}: its responses are not shown: {error}')
     if failed:
@@ -110,22 +100,37 @@ def read_responses(
 
 
 def _read(
-    name: str, answers: Mapping[str, str | None], run: Path | None, beside: Path, read: set[Path]
+    name: str,
+    answers: Mapping[str, str | None],
+    run: Path | None,
+    beside: Path,
+    read: set[Path],
+    elsewhere: Path | None,
 ) -> dict[str, Response]:
     """Return the responses in a file, and add the file to ``read``."""
     path = _in_run(name, run) if run else _samples(name, beside)
+    moved = path is None and elsewhere is not None
     if path is None:
-        raise ValueError('not found in the run' if run else 'not found')
+        path = _moved(name, elsewhere) if elsewhere else None
+    if path is None:
+        raise ValueError('there is no such file; name the folder that has it with --responses')
     if path.resolve() in read:  # a file with thousands of names would be read for hours
         raise ValueError('it has two names in the trials; give it only one')
     read.add(path.resolve())
     samples = any('/' in key for key in answers)
     found = {}
     for key, text in (_of_samples if samples else _of_predictions)(path, answers):
-        if run is None and not _gives(text, answers[key]):
+        if (run is None or moved) and not _gives(text, answers[key]):
             raise ValueError('their answers are not those that were scored')
-        found[f'{name}#{key}'] = Response.of(text, f'{name if run else path}#{key}')
+        found[f'{name}#{key}'] = Response.of(text, f'{name}#{key}')
     return found
+
+
+def _moved(name: str, folder: Path) -> Path | None:
+    """Return the file in another folder, by as much of its path as there is."""
+    parts = Path(name).parts
+    tails = ('/'.join(parts[i:]) for i in range(len(parts)) if parts[i] not in ('/', '..'))
+    return next((path for tail in tails if (path := _in_run(tail, folder))), None)
 
 
 def fitting_length(lengths: Sequence[int], total: int) -> int:
@@ -193,10 +198,38 @@ def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 LONGEST_QUESTION = 20_000
-MOST_ANSWERS = 1000
 NO_GROUPS = frozenset({'problem_id', 'version', 'cluster', 'gold', 'n', 'c', 'sound', 'answers'})
 
 Key = tuple[str, str]
+
+
+@dataclass
+class Answer:
+    """Equal answers of a model to a problem, with the same verdict by the same source.
+
+    Attributes:
+        text: The answer, or the beginning of a long one; None if there is none.
+        left_out: Characters of a long answer that are left out.
+        digest: The hash of a long answer, which tells it apart from others; else ''.
+        count: How often it was given.
+        verdict: The verdict.
+        source: Who gave it.
+        reasons: Why, as far as it is known.
+        greedy: Whether it is that of the greedy response.
+        place: Where one of the responses is stored; '' if that is unknown.
+        response: This response, as far as it was found.
+    """
+
+    text: str | None
+    left_out: int
+    digest: str
+    count: int
+    verdict: str
+    source: str
+    reasons: list[str] = field(default_factory=list)
+    greedy: bool = False
+    place: str = ''
+    response: Response | None = None
 
 
 @dataclass
@@ -207,18 +240,18 @@ class Solved:
         n: Judged responses.
         c: Right responses.
         missing: Responses without a verdict.
-        answers: ``[answer, count, verdict, source]`` of each distinct answer. A long answer is cut,
-            and its length and hash are added.
-        greedy: The same for the greedy response; empty without one.
-        responses: A right and a wrong response, as far as they exist and were found.
+        answers: The distinct answers, the most frequent first; then that of the greedy response.
     """
 
     n: int
     c: int
     missing: int
-    answers: list[list[Any]]
-    greedy: list[list[Any]] = field(default_factory=list)
-    responses: dict[str, Response] = field(default_factory=dict)
+    answers: list[Answer]
+
+    @property
+    def sampled(self) -> list[Answer]:
+        """The distinct answers of the samples."""
+        return [one for one in self.answers if not one.greedy]
 
 
 @dataclass
@@ -233,12 +266,23 @@ class PageProblem:
     problem: Problem
     solved: dict[int, Solved] = field(default_factory=dict)
 
+    @property
+    def question(self) -> str:
+        """The question as it is shown, its end left out if it is very long."""
+        return visible_text(self.problem.question[:LONGEST_QUESTION])
+
+    @property
+    def gold(self) -> str:
+        """The gold answer as it is shown, its end left out if it is very long."""
+        return visible_text(self.problem.gold[:LONGEST_QUESTION])
+
 
 def collect_problems(
     entries: Sequence[tuple[ModelResult, ModelResult | None]],
     faults: list[str],
     contradictions: dict[Path, str],
     trials: dict[Path, TrialTable],
+    elsewhere: Path | None = None,
 ) -> list[PageProblem]:
     """Return the problems of all entries, in the order of their results.
 
@@ -249,21 +293,26 @@ def collect_problems(
         faults: A message on each file that can't be read is appended.
         contradictions: Of each result whose trials are read, in what both contradict each other.
         trials: Of each such result the trials, without their texts.
+        elsewhere: A folder that is searched for responses that are not where the trials say.
     """
     problems: dict[Key, list[PageProblem]] = defaultdict(list)  # the same but for the question
     for index, (found, greedy) in enumerate(entries):
-        asked, chosen = _asked(found, faults, contradictions, trials)
-        mine: dict[str, Solved] = {}
-        for problem, row in asked:
-            answers = _answers(row)
-            missing = sum(count for _, count, verdict, *_ in answers if verdict == 'unjudged')
-            solved = Solved(row['n'], row['c'], min(missing, MOST_MISSING), answers)
-            _same_problem(problems, problem).solved[index] = solved
-            mine[problem.problem_id] = solved
-        for problem, row in _asked(greedy, faults, contradictions, trials)[0] if greedy else []:
-            if beside := _same_problem(problems, problem).solved.get(index):
-                beside.greedy = _answers(row)
-        _read_examples(found, chosen, mine, faults)
+        for one in filter(None, (found, greedy)):
+            asked, chosen = _asked(one, faults, contradictions, trials)
+            for problem, n, c, answers in asked:
+                same = _same_problem(problems, problem)
+                if one is found:
+                    missing = sum(of.count for of in answers if of.verdict == 'unjudged')
+                    same.solved[index] = Solved(n, c, min(missing, MOST_MISSING), answers)
+                elif beside := same.solved.get(index):
+                    for of in answers[:1]:
+                        of.greedy = True
+                        beside.answers.append(of)
+            texts = read_responses(
+                (trial for _, trial in chosen), one.run, one.path.parent, faults, elsewhere
+            )
+            for place, trial in chosen:
+                place.response = texts.get(trial.response)
     return [one for alike in problems.values() for one in alike if one.solved]
 
 
@@ -281,51 +330,41 @@ def _same_problem(problems: dict[Key, list[PageProblem]], problem: Problem) -> P
     return alike[-1]
 
 
-def packed_texts(
-    problems: Sequence[PageProblem], entries: int, total: int
-) -> tuple[list[str], int]:
-    """Return question, answers and responses of each problem, compressed one by one.
+def fit_responses(problems: Sequence[PageProblem], total: int) -> tuple[int, int]:
+    """Choose how much of each response the page shows.
+
+    The longest are shortened first. If that is not enough, some are left out: first those of other
+    answers, then wrong ones, then right ones, in each kind the longest.
 
     Args:
         problems: The problems.
-        entries: Number of entries of the leaderboard.
-        total: Greatest total length of responses and answers, in characters; the longest are
-            shortened first.
+        total: Greatest total length of the responses, in characters.
 
     Returns:
-        For each problem a JSON document, deflated and in base 64; and the longest text that was
-        not shortened, in characters.
+        The number of answers whose responses are left out, and the length to which others are
+        shortened.
     """
-    solved = [one for problem in problems for one in problem.solved.values()]
-    lengths = [len(response.text) for one in solved for response in one.responses.values()]
-    lengths += [len(row[0] or '') for one in solved for row in (*one.answers, *one.greedy)]
-    length = fitting_length(lengths, total)
-    return [_packed(problem, entries, length) for problem in problems], length
-
-
-def _packed(problem: PageProblem, entries: int, length: int) -> str:
-    question = visible_text(problem.problem.question[:LONGEST_QUESTION])
-    document = {
-        'question': segments(question),
-        'out': max(0, len(problem.problem.question) - LONGEST_QUESTION),
-        'gold': segments(visible_text(problem.problem.gold[:LONGEST_QUESTION])),
-        'goldOut': max(0, len(problem.problem.gold) - LONGEST_QUESTION),
-        'entries': [
-            _solved(problem.solved[i], length) if i in problem.solved else None
-            for i in range(entries)
-        ],
-    }
-    text = json.dumps(document, ensure_ascii=False, separators=(',', ':'))
-    return base64.b64encode(zlib.compress(text.encode('utf-8', 'replace'), 9)).decode('ascii')
-
-
-def _solved(solved: Solved, length: int) -> dict[str, Any]:
-    return {
-        'answers': [_answer(row, length) for row in solved.answers[:MOST_ANSWERS]],
-        'more': max(0, len(solved.answers) - MOST_ANSWERS),
-        'greedy': [_answer(row, length) for row in solved.greedy[:1]],
-        **{name: one.shortened(length) for name, one in solved.responses.items()},
-    }
+    kinds: dict[int, list[Answer]] = {0: [], 1: [], 2: []}
+    for problem in problems:
+        for solved in problem.solved.values():
+            seen: set[str] = set()
+            for one in (one for one in solved.answers if one.response):
+                kind = {'correct': 0, 'incorrect': 1}.get(one.verdict, 2)
+                kinds[2 if one.verdict in seen else kind].append(one)
+                seen.add(one.verdict)
+    texts = [one.response for of_kind in kinds.values() for one in of_kind if one.response]
+    length = fitting_length([len(one.text) for one in texts], total)
+    left = total
+    for of_kind in kinds.values():
+        for one in sorted(of_kind, key=lambda one: len(one.response.text) if one.response else 0):
+            shown = min(len(one.response.text), length) if one.response else 0
+            left -= shown
+            if left < 0:
+                one.response = None
+            elif one.response:
+                one.response.shown = shown
+    every = (one for problem in problems for of in problem.solved.values() for one in of.answers)
+    return sum(1 for one in every if one.place and not one.response), length
 
 
 def _asked(
@@ -333,39 +372,57 @@ def _asked(
     faults: list[str],
     contradictions: dict[Path, str],
     trials: dict[Path, TrialTable],
-) -> tuple[list[tuple[Problem, Mapping[str, Any]]], dict[str, dict[str, Trial]]]:
-    """Return a result's problems with their details, and a right and a wrong trial of each."""
+) -> tuple[list[tuple[Problem, int, int, list[Answer]]], list[tuple[Answer, Trial]]]:
+    """Return a result's problems with n, c and answers, and a trial of each answer.
+
+    Without trials the problems are those of the result's details.
+    """
     rows = found.result.get('details') or []
     try:
         table = found.table()
     except ValueError as error:
         faults.append(f'{error}; no question is shown')
-        return [(_problem(row), row) for row in rows], {}
+        return [(_problem(row), row['n'], row['c'], _answers(row)) for row in rows], []
     contradictions[found.path] = found.contradiction(table)
-    chosen = {
-        problem.problem_id: {
-            name: replace(trial) for name, trial in examples(of_problem).items() if trial.response
-        }
-        for problem, of_problem in zip(table.problems, table.by_problem(), strict=True)
-    }
-    known = {problem.problem_id: problem for problem in table.problems}
-    rows = rows or problem_rows(table)
+    asked, chosen = [], []
+    details = {str(row['problem_id']): row for row in rows}
+    n, c = table.counts()
+    for place, (problem, of_problem) in enumerate(
+        zip(table.problems, table.by_problem(), strict=True)
+    ):
+        answers = _distinct(of_problem)
+        row = details.get(problem.problem_id, {})
+        counts = int(row.get('n', n[place])), int(row.get('c', c[place]))
+        asked.append((problem, *counts, [answer for answer, _ in answers]))
+        chosen += [
+            (one, replace(trial))
+            for one, trial in _first_of_each(answers)[:MOST_OPENED]
+            if one.place
+        ]
     trials[found.path] = without_texts(table)
-    return [(known.get(str(row['problem_id'])) or _problem(row), row) for row in rows], chosen
+    return asked, chosen
 
 
-def _read_examples(
-    found: ModelResult,
-    chosen: Mapping[str, Mapping[str, Trial]],
-    mine: Mapping[str, Solved],
-    faults: list[str],
-) -> None:
-    trials = (trial for one in chosen.values() for trial in one.values())
-    texts = read_responses(trials, found.run, found.path.parent, faults)
-    for problem_id, solved in mine.items():
-        for name, trial in chosen.get(problem_id, {}).items():
-            if trial.response in texts:
-                solved.responses[name] = texts[trial.response]
+def _distinct(trials: Sequence[Trial]) -> list[tuple[Answer, Trial]]:
+    """Return the distinct answers to a problem, the most frequent first, with a trial of each."""
+    alike: dict[tuple[int, Verdict, str], list[Trial]] = {}
+    for trial in trials:
+        alike.setdefault((trial.answer_class, trial.verdict, trial.source), []).append(trial)
+    found = []
+    for (_, verdict, source), same in sorted(alike.items(), key=lambda one: -len(one[1])):
+        reasons = list(dict.fromkeys(one_line(one.reason) for one in same if one.reason))
+        first = next((one for one in same if one.response and not one.lost), same[0])
+        made = _answer(first.answer, len(same), verdict.value, source)
+        place = '' if first.lost else one_line(first.response)
+        found.append((replace(made, reasons=reasons[:MOST_REASONS], place=place), first))
+    return found
+
+
+def _first_of_each(answers: Sequence[tuple[Answer, Trial]]) -> list[tuple[Answer, Trial]]:
+    """Return the answers, those that are the first with their verdict before all others."""
+    verdicts = [answer.verdict for answer, _ in answers]
+    others = [verdict in verdicts[:place] for place, verdict in enumerate(verdicts)]
+    return [answers[place] for place in sorted(range(len(answers)), key=others.__getitem__)]
 
 
 def _problem(row: Mapping[str, Any]) -> Problem:
@@ -381,25 +438,23 @@ def _problem(row: Mapping[str, Any]) -> Problem:
     )
 
 
-def _answers(row: Mapping[str, Any]) -> list[list[Any]]:
+def _answers(row: Mapping[str, Any]) -> list[Answer]:
     answers = row.get('answers')
     return [
-        [
-            None if text is None else text[:LONGEST],
+        _answer(
+            one.get('answer'),
             int(one.get('count') or 0),
-            one_line(str(one.get('verdict', ''))),
-            one_line(str(one.get('source', ''))),
-            *([len(text), text_hash([text])] if text and len(text) > SHORTEST else []),
-        ]
+            str(one.get('verdict', '')),
+            str(one.get('source', '')),
+        )
         for one in (answers if isinstance(answers, list) else [])
         if isinstance(one, Mapping)
-        for text in [None if one.get('answer') is None else str(one['answer'])]
     ]
 
 
-def _answer(row: Sequence[Any], length: int) -> list[Any]:
-    """Return an answer for the page; a long one is cut, with the length left out and a hash."""
-    text, *about = row[:4]
-    shown = [None if text is None else visible_text(text[:length]), *about]
-    whole, *digest = row[4:] or (0,)
-    return [*shown, whole - length, *digest] if whole > length else shown
+def _answer(text: object, count: int, verdict: str, source: str) -> Answer:
+    whole = '' if text is None else str(text)
+    out = max(0, len(whole) - SHORTEST)
+    kept = None if text is None else visible_text(whole[:SHORTEST])
+    digest = text_hash([whole]) if out else ''
+    return Answer(kept, out, digest, count, one_line(verdict), one_line(source))
