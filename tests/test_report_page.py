@@ -23,9 +23,15 @@ from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_jso
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import visible_text
 from opencompass_gpassk.report.page.data import PageData, page_data
-from opencompass_gpassk.report.page.formulas import ELEMENTS, segments
+from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
 from opencompass_gpassk.report.page.html import json_in_html, render_page
-from opencompass_gpassk.report.page.problems import LONGEST, Response, fitting_length
+from opencompass_gpassk.report.page.problems import (
+    LONGEST,
+    SHORTEST,
+    Answer,
+    Response,
+    fitting_length,
+)
 
 MODELS = {'small': -1.0, 'large': 2.0}
 
@@ -51,11 +57,14 @@ def result_of(work_dir: Path, model: str, dataset: str) -> dict[str, Any]:
     return found
 
 
-def texts_of(data: PageData, benchmark: int, problem: int) -> dict[str, Any]:
-    """What the page shows when a problem is opened."""
-    packed = base64.b64decode(data.texts[benchmark][problem])
-    found: dict[str, Any] = json.loads(zlib.decompress(packed))
-    return found
+def answers_to(data: PageData, benchmark: int, problem: int, entry: int = 0) -> list[Answer]:
+    """The answers of an entry that the page shows when a problem is opened."""
+    return data.problems[benchmark][problem].solved[entry].answers
+
+
+def shown_text(answer: Answer) -> str:
+    """The response that an answer opens, '' if it opens none."""
+    return ''.join(answer.response.parts) if answer.response else ''
 
 
 def test_every_figure_is_the_results(work_dir: Path, data: PageData) -> None:
@@ -86,23 +95,24 @@ def test_every_problem_is_the_results(work_dir: Path, data: PageData) -> None:
             next(work_dir.glob(f'*/predictions/{model}/{SAMPLED}.json')).read_text()
         )
         for index, row in enumerate(details):
-            problem, texts = benchmark['problems'][index], texts_of(data, 0, index)
+            problem, answers = benchmark['problems'][index], answers_to(data, 0, index, column)
             assert (problem['id'], problem['n'][column], problem['c'][column]) == (
                 row['problem_id'],
                 row['n'],
                 row['c'],
             )
-            shown = texts['entries'][column]
-            assert shown['answers'] == [[a[k] for k in ANSWER] for a in row['answers']]
-            assert ('right' in shown, 'wrong' in shown) == (row['c'] > 0, row['c'] < row['n'])
-            for side in {'right', 'wrong'} & set(shown):
-                record = records[shown[side]['where'].rpartition('#')[2]]
-                assert shown[side]['head'] == record['prediction']
+            sampled = [one for one in answers if not one.greedy]
+            assert [(one.text, one.count, one.verdict, one.source) for one in sampled] == [
+                tuple(answer.values()) for answer in row['answers']
+            ]
+            assert len(answers) == len(sampled) + 1
+            for answer in sampled:
+                assert answer.response
+                record = records[answer.response.location.rpartition('#')[2]]
+                assert shown_text(answer) == record['prediction']
+                assert f'boxed{{{answer.text}}}' in record['prediction']
                 assert record['problem_id'] == row['problem_id']
-            assert ''.join(p for p in texts['question'] if isinstance(p, str)) == 'What is ?'
-
-
-ANSWER = ('answer', 'count', 'verdict', 'source')
+            assert data.problems[0][index].question.startswith('What is $')
 
 
 def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
@@ -218,7 +228,7 @@ def test_runs_and_scores_stand_together(
     mine = found.document['benchmarks'][1]
     assert [entry['label'] for entry in mine['entries']] == ['other model']
     assert [problem['c'] for problem in mine['problems']] == [[0], [1], [0]]
-    assert texts_of(found, 1, 1)['entries'][0]['right']['head'] == '\\boxed{2}'
+    assert shown_text(answers_to(found, 1, 1)[0]) == '\\boxed{2}'
     assert not found.faults
     capsys.readouterr()
 
@@ -233,7 +243,7 @@ def test_problems_are_counted_again_where_a_result_has_no_details(
         write_json(path, result | {'details': []})
     bare = page_data([tmp_path / 'w'])
     assert bare.document['benchmarks'] == data.document['benchmarks']
-    assert [texts_of(bare, 0, i) for i in range(12)] == [texts_of(data, 0, i) for i in range(12)]
+    assert bare.problems == data.problems
 
 
 def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
@@ -339,7 +349,7 @@ def test_names_are_no_markup(tmp_path: Path) -> None:
     elements = Elements()
     page = render_page(page_data([tmp_path]))
     elements.feed(page)
-    assert elements.scripts == ['application/json', 'application/json', 'text/plain', None]
+    assert elements.scripts == ['application/json', None]
     assert not {'img', 'iframe', 'object', 'link', 'base'} & elements.others
     assert '&lt;img src=x onerror=x()&gt;' in page
     page.encode('utf-8')
@@ -355,7 +365,7 @@ def test_responses_outside_of_a_run_are_not_read(tmp_path: Path) -> None:
         gzip.compress(re.sub(r'predictions/a/[^#]*#\d+', '../secret.json#0', text).encode())
     )
     found = page_data([tmp_path / 'w'])
-    assert 'right' not in texts_of(found, 0, 0)['entries'][0]
+    assert not any(shown_text(one) for one in answers_to(found, 0, 0) if not one.greedy)
     assert any('../secret.json: its responses are not shown' in fault for fault in found.faults)
 
 
@@ -364,13 +374,51 @@ def test_long_responses_are_shortened(tmp_path: Path) -> None:
     long = Sweep(problems=2, n=2, k=(2,), respond=lambda rng: f'begin {"x" * 1_000_000} end')
     make_sweep(tmp_path / '1', {'a': 0}, long)
     found = page_data([tmp_path])
-    shown = texts_of(found, 0, 0)['entries'][0]
-    response = shown.get('right') or shown['wrong']
-    assert response['head'].startswith('begin x')
-    assert response['tail'].endswith('}$.')
-    assert len(response['head']) + len(response['tail']) == LONGEST
-    assert response['out'] > 980_000
-    assert len(found.texts[0][0]) < 20_000
+    response = answers_to(found, 0, 0)[0].response
+    assert response
+    head, tail = response.parts
+    assert head.startswith('begin x')
+    assert tail.endswith('}$.')
+    assert len(head) + len(tail) == LONGEST
+    assert response.left_out > 980_000
+    assert len(render_page(found)) < 100_000
+
+
+def test_one_right_and_one_wrong_response_come_first(tmp_path: Path) -> None:
+    """Where not all fit, others are left out before them; the page says how many and where."""
+    sweep = Sweep(problems=40, respond=lambda rng: 'word ' * rng.randint(60, 2000))
+    run = make_sweep(tmp_path / '1', {'a': 0, 'b': 1}, sweep).folder
+    few, many = (page_data([run], most_text=most) for most in (60_000, 10_000_000))
+    for data, whole in ((few, False), (many, True)):
+        (benchmark,) = data.document['benchmarks']
+        answers = [
+            a for problem in data.problems[0] for s in problem.solved.values() for a in s.answers
+        ]
+        assert benchmark['left_out'] == sum(1 for one in answers if not one.response)
+        assert (benchmark['left_out'] == 0) is whole
+        assert sum(len(shown_text(one)) for one in answers) <= (10_000_000 if whole else 60_000)
+        for problem in data.problems[0]:
+            for solved in problem.solved.values():
+                first = {one.verdict: one for one in reversed(solved.sampled)}
+                assert all(one.response for one in first.values())
+    assert f'{few.document["benchmarks"][0]["left_out"]} answers' in render_page(few)
+
+
+def test_moved_responses_are_found_where_the_reader_says(tmp_path: Path) -> None:
+    """Only there, only if they hold the scored answers; without them the page says what to do."""
+    run = make_sweep(tmp_path / 'w/1', {'a': 0}).folder
+    (run / 'predictions').rename(tmp_path / 'moved')
+    found = page_data([run])
+    assert not any(map(shown_text, answers_to(found, 0, 0)))
+    assert any('--responses' in fault for fault in found.faults)
+    found = page_data([run], responses=tmp_path / 'moved')
+    assert all(map(shown_text, answers_to(found, 0, 0)))
+    assert not found.faults
+    for path in (tmp_path / 'moved').rglob('*.json'):
+        path.write_text(re.sub('"prediction": "[^"]*"', '"prediction": "no"', path.read_text()))
+    found = page_data([run], responses=tmp_path / 'moved')
+    assert not any(map(shown_text, answers_to(found, 0, 0)))
+    assert any('not those that were scored' in fault for fault in found.faults)
 
 
 @given(st.lists(st.integers(0, 30_000), max_size=20), st.integers(0, 200_000))
@@ -385,29 +433,34 @@ def test_texts_fit_together(lengths: list[int], total: int) -> None:
 @given(st.text(max_size=60), st.integers(10, 50))
 def test_shortened_responses_keep_their_ends(text: str, length: int) -> None:
     """Head and tail are the ends of the text, and with what is left out as long as it."""
-    shown = Response.of(text, 'f#0').shortened(length)
-    tail = shown.get('tail', '')
-    if 'out' not in shown:
-        assert shown['head'] == visible_text(text)
+    response = Response.of(text, 'f#0')
+    response.shown = length
+    head, *tail = response.parts
+    if not response.left_out:
+        assert [head, *tail] == [visible_text(text)]
     else:
         kept = int(length * 0.3)
-        assert shown['head'] == visible_text(text[: length - kept])
-        assert tail == visible_text(text[-kept:])
-        assert shown['out'] == len(text) - length
+        assert head == visible_text(text[: length - kept])
+        assert tail == [visible_text(text[-kept:])]
+        assert response.left_out == len(text) - length
 
 
 def test_mathematics_becomes_mathml() -> None:
-    """LaTeX between dollars is a tree; text and what can't be read remain text."""
-    before, formula, after = segments(r'Find $\frac{1}{2}$ of it.')
-    assert (before, after) == ('Find ', ' of it.')
-    assert formula['tex'] == r'\frac{1}{2}'
-    name, _, ((_, _, (fraction,)),) = formula['tree']
-    assert (name, fraction[0]) == ('math', 'mfrac')
-    assert segments('$$x$$')[0]['tree'][1] == {'display': 'block'}
-    assert segments('It costs 5$ and \\$6, no more.') == ['It costs 5$ and \\$6, no more.']
-    assert segments('With $\\frac{$ or without') == ['With $\\frac{$ or without']
-    assert segments(f'${"x" * 700}$') == [f'${"x" * 700}$']
-    assert segments('') == []
+    """LaTeX between dollars is MathML beside its source; what can't be read remains text."""
+    shown = with_mathematics(r'Find $\frac{1}{2}$ of it.')
+    assert shown.startswith('Find <span class=f><math') and shown.endswith('</span> of it.')
+    assert '<mfrac>' in shown and r'<code>$\frac{1}{2}$</code>' in shown
+    assert 'display="block"' in with_mathematics('$$x$$')
+    for text in (
+        'It costs 5$ and \\$6, no more.',
+        'With $\\frac{$ or without',
+        f'${"x" * 700}$',
+        '',
+    ):
+        assert with_mathematics(text) == text
+    assert '<mfrac>' in with_mathematics(r'\frac{1}{2}', bare=True)
+    assert with_mathematics(r'\frac{1}{2}') == r'\frac{1}{2}'
+    assert with_mathematics('12', bare=True) == '12'
 
 
 @pytest.mark.parametrize(
@@ -423,20 +476,15 @@ def test_mathematics_becomes_mathml() -> None:
     ],
 )
 def test_mathematics_is_no_way_in(latex: str) -> None:
-    """Whatever LaTeX holds, a tree is made of known elements without addresses or great sizes."""
+    """Whatever LaTeX holds, the markup is of known elements without addresses or great sizes."""
 
-    def walk(tree: list[Any]) -> None:
-        name, attributes, children = tree
-        assert name in ELEMENTS
-        assert not {'href', 'style', 'class', 'onerror', 'src'} & set(attributes)
-        assert not any('99' in value for value in attributes.values())
-        for child in children:
-            if not isinstance(child, str):
-                walk(child)
+    class Markup(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            assert tag in ELEMENTS | {'span', 'code'}
+            assert not {'href', 'style', 'onerror', 'src'} & {name for name, _ in attrs}
+            assert not any('99' in str(value) for _, value in attrs)
 
-    for part in segments(f'${latex}$'):
-        if not isinstance(part, str):
-            walk(part['tree'])
+    Markup().feed(with_mathematics(f'${latex}$'))
 
 
 def test_unseen_characters_are_spelled_out() -> None:
@@ -465,8 +513,8 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
     def shown() -> list[set[str]]:
         found = page_data([Path('../out')])
         return [
-            {one['head'] for one in entry.values() if isinstance(one, dict)}
-            for entry in texts_of(found, 0, 0)['entries']
+            {shown_text(one) for one in solved.answers} - {''}
+            for _, solved in sorted(found.problems[0][0].solved.items())
         ]
 
     assert shown() == [{'m1: \\boxed{1}'}, {'m2: \\boxed{7}'}]
@@ -572,7 +620,7 @@ def test_everything_below_a_folder_is_found(
         found = page_data([run / path])
         assert [task[1] for task in found.document['tasks']] == [f'bad/{SAMPLED}']
     (alone,) = page_data([run / f'results/m/{SAMPLED}.json']).document['benchmarks']
-    assert texts_of(page_data([run / f'results/m/{SAMPLED}.json']), 0, 0)['entries'][0]['answers']
+    assert answers_to(page_data([run / f'results/m/{SAMPLED}.json']), 0, 0)
     assert alone['entries'][0]['time'] == '20260101_000000'
 
 
@@ -656,19 +704,20 @@ def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
         del group['label']
     for entry in benchmark['entries']:
         del entry['figures'], entry['intervals']
+    for kind in benchmark['breakdowns']:
+        del kind['groups'], kind['weakest']
     assert not re.search('[\u202e\u2066]', json.dumps(document, ensure_ascii=False))
 
 
 def test_money_is_no_mathematics() -> None:
     """Prices remain text, nothing is hidden, and brackets need not close."""
     for text in ('Tom has $5 and spends $3.', 'From $5-$7 to $ 8 $', r'It is $1\phantom{2}$ now.'):
-        assert segments(text) == [text]
-    assert [part['tex'] for part in segments(r'$5 and $x$, \[y\], \(z\)') if part != str(part)] == [
-        *('x', 'y', 'z')
-    ]
+        assert with_mathematics(text) == text
+    found = with_mathematics(r'$5 and $x$, \[y\], \(z\)')
+    assert re.findall('<code>(.*?)</code>', found) == ['$x$', r'\[y\]', r'\(z\)']
     for opening in (r'\[', r'\(', '$x ', r'\[\('):
-        assert segments(opening * 10_000) == [opening * 10_000]
-        assert is_linear(segments, opening)
+        assert with_mathematics(opening * 10_000) == opening * 10_000
+        assert is_linear(with_mathematics, opening)
 
 
 def test_a_folder_is_no_page(
@@ -690,14 +739,21 @@ def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
     path = tmp_path / 'mine.jsonl'
     path.write_text(json.dumps(row) + '\n')
     assert main(['score', str(path), '-k', '2', '-o', str(tmp_path / 'mine.json')]) == 0
-    texts = texts_of(page_data([tmp_path / 'mine.json']), 0, 0)
-    assert texts['goldOut'] == 5_000
-    answers = texts['entries'][0]['answers']
+    data = page_data([tmp_path / 'mine.json'])
+    assert '5000 more characters are not in this page' in unpacked(render_page(data))
+    answers = answers_to(data, 0, 0)
     assert len(answers) == 33
-    assert 'x' * 900 in [answer for answer, *_ in answers]
-    cut = [row for row in answers if len(row) > 4]
-    assert [(len(answer), out) for answer, _, _, _, out, _ in cut] == [(LONGEST, 10_001)] * 2
-    assert cut[0][5] != cut[1][5]
+    cut = [one for one in answers if one.left_out]
+    assert {len(one.text or '') for one in cut} == {SHORTEST}
+    assert sorted(one.left_out for one in cut) == [500, 30_001 - SHORTEST, 30_001 - SHORTEST]
+    assert len({one.digest for one in cut}) == 3
+
+
+def unpacked(page: str) -> str:
+    """The texts of a page's problems."""
+    stored = json.loads(re.findall('<script type="application/json".*?>(.*?)</script>', page)[0])
+    parts = [json.loads(zlib.decompress(base64.b64decode(part))) for part in stored['texts']]
+    return ''.join(text for part in parts for text in part)
 
 
 def test_other_numbers_of_samples_are_ranked(tmp_path: Path) -> None:
@@ -724,10 +780,10 @@ def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
     (benchmark,) = data.document['benchmarks']
     numbers = [problem['n'] for problem in benchmark['problems']]
     assert numbers == [[8, 8, None], [None, None, 8]] * 4
-    first, second = (texts_of(data, 0, i) for i in range(2))
-    assert first['question'] != second['question']
-    assert first['entries'][0]['greedy'] and first['entries'][2] is None
-    assert second['entries'][2]['greedy'] == []
+    first, second = data.problems[0][:2]
+    assert first.question != second.question
+    assert first.solved[0].answers[-1].greedy and 2 not in first.solved
+    assert not any(one.greedy for one in second.solved[2].answers)
 
 
 def test_only_comparable_models_are_tested(tmp_path: Path) -> None:

@@ -201,7 +201,7 @@ def test_intervals_and_the_best_are_shown_as_set(
     assert '[low, high]: 95 % intervals, for a population of problems' in out
     (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
     assert row.count('*') == 1  # the primary figure
-    assert 'most stable by G-Pass@2_1.0: good' in out
+    assert 'good is the most stable by G-Pass@2_1.0: ' in out
     markdown = (folder / 'latest' / 'gpassk.md').read_text('utf-8')
     assert '**100.0**' in markdown or re.search(r'\| good \|.*\*\*', markdown)
     assert not re.search(r'\| bad \|.*\*\*', markdown)

@@ -9,9 +9,8 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
 from opencompass_gpassk.formats.display import one_line, short_line
-from opencompass_gpassk.report.page.data import PageData, answers_of, page_data
+from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import write_page
-from opencompass_gpassk.report.suspects import doubtful_gold
 
 LONGEST = 60  # characters of an answer
 
@@ -87,12 +86,13 @@ def list_suspects(data: PageData) -> None:
         labels = [entry['label'] for entry in benchmark['entries']]
         count = 0
         for problem, told in zip(problems, benchmark['problems'], strict=True):
-            if found := doubtful_gold(answers_of(problem, labels)):
+            if found := problem.suspect:
                 count += 1
+                who = ', '.join(labels[place] for place in found.models)
                 print(
                     f'{told["id"]}: gold {short_line(problem.gold, LONGEST)}; {found.times} of '
-                    f'{found.of} responses: {short_line(found.answer, LONGEST)} '
-                    f'({", ".join(found.models)}); gold answer: {found.right}'
+                    f'{found.of} responses: {short_line(found.answer, LONGEST)} ({who}); '
+                    f'gold answer: {found.right}'
                 )
         print(f'{benchmark["name"]}: {count} of {len(problems)} gold answers are doubtful')
 

@@ -103,9 +103,11 @@ def _best(
         if len(first) > 1:
             told = f'{told}, which no test tells apart'
     test = _tested(ranked, other, top)
-    if test is None:
+    if test is None or math.isnan(test.difference):
         return told
-    gap = f'{signed(test.gain)} points, {_ends(test, SETTINGS.level)}, p {p_text(test.p_value)}'
+    gap = (
+        f'{signed(test.difference)} points, {_ends(test, SETTINGS.level)}, p {p_text(test.p_value)}'
+    )
     return f'{told}; {name[top]} against {name[other]}: {gap} ({test.family})'
 
 
@@ -280,5 +282,5 @@ def p_text(value: float) -> str:
 
 def signed(value: float) -> str:
     """Return a difference in points as text, such as ``+1.5``."""
-    # Adding 0.0 turns -0.0 into 0.0.
-    return '–' if math.isnan(value) else f'{round(value, 1) + 0.0:+.1f}'
+    # The last digits depend on what else was computed; adding 0.0 turns -0.0 into 0.0.
+    return '–' if math.isnan(value) else f'{round(round(value, 9), 1) + 0.0:+.1f}'

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from opencompass_gpassk.answers.check import canonical_quickly
 from opencompass_gpassk.answers.normalise import normalise
 
 NEARLY_ALL = 0.9  # of the samples of a single model that contradicts the gold answer
+RARE = 0.1  # greatest share of the samples that give a doubtful gold answer
 TORN = 0.3  # least share of the samples that each of two competing answers has
 FEWEST = 4  # samples of a model, for fewer tell nothing
 
+T = TypeVar('T')  # what names a model
 Answer = tuple[str | None, int, bool]  # the answer, how often it was given, whether it is right
 
 
 @dataclass(frozen=True)
-class Suspect:
+class Suspect(Generic[T]):
     """A problem whose gold answer is doubtful.
 
     Attributes:
@@ -29,34 +32,32 @@ class Suspect:
     """
 
     answer: str
-    models: tuple[str, ...]
+    models: tuple[T, ...]
     times: int
     right: int
     of: int
 
 
-def doubtful_gold(answers: Mapping[str, Sequence[Answer]]) -> Suspect | None:
+def doubtful_gold(answers: Mapping[T, Sequence[Answer]]) -> Suspect[T] | None:
     """Return what models agree on against the gold answer; None if they don't.
 
-    Several models, or nearly all samples of one, agree on another answer, which is given more than
-    twice as often as the gold answer, by more models than those that mostly give the gold answer.
+    Several models, or nearly all samples of one, agree on another answer; the gold
+    answer is rare, while a common mistake leaves some samples right.
 
     Args:
         answers: Model → its distinct answers to the problem.
     """
+    sampled = {model: found for model, found in answers.items() if _samples(found) >= FEWEST}
+    total = sum(map(_samples, sampled.values()))
+    right = sum(count for found in sampled.values() for _, count, is_right in found if is_right)
+    if not total or right > RARE * total:
+        return None
     spelled: dict[str, str] = {}
-    modes: dict[str, list[str]] = {}
+    modes: dict[str, list[T]] = {}
     times: Counter[str] = Counter()
-    nearly_all = False
-    right = total = mostly_right = 0
-    for model, found in answers.items():
-        n = sum(count for _, count, _ in found)
-        if n < FEWEST:
-            continue
-        total += n
-        c = sum(count for _, count, is_right in found if is_right)
-        right += c
-        mostly_right += 2 * c >= n
+    nearly_all = set()
+    for model, found in sampled.items():
+        n = _samples(found)
         wrong: Counter[str] = Counter()
         for text, count, is_right in found:
             if text is not None and not is_right:
@@ -67,20 +68,22 @@ def doubtful_gold(answers: Mapping[str, Sequence[Answer]]) -> Suspect | None:
         for key, count in wrong.most_common(1):
             if 2 * count > n:
                 modes.setdefault(key, []).append(model)
-                nearly_all |= count >= NEARLY_ALL * n
+                nearly_all |= {key} if count >= NEARLY_ALL * n else set()
     if not modes:
         return None
     key = max(modes, key=lambda one: (len(modes[one]), times[one]))
-    models = modes[key]
-    agreed = len(models) > 1 or nearly_all
-    if not agreed or times[key] <= 2 * right or len(models) <= mostly_right:
+    if len(modes[key]) == 1 and key not in nearly_all:
         return None
-    return Suspect(spelled[key], tuple(models), times[key], right, total)
+    return Suspect(spelled[key], tuple(modes[key]), times[key], right, total)
+
+
+def _samples(answers: Sequence[Answer]) -> int:
+    return sum(count for _, count, _ in answers)
 
 
 def competing(answers: Sequence[Answer]) -> bool:
     """Tell whether a model is torn between two answers, each in a good share of its samples."""
-    n = sum(count for _, count, _ in answers)
+    n = _samples(answers)
     of_text: Counter[str] = Counter()
     for text, count, _ in answers:
         if text is not None:

@@ -39,7 +39,6 @@ from opencompass_gpassk.report.page.columns import (
     true_figures,
 )
 from opencompass_gpassk.report.page.problems import PageProblem, collect_problems, fit_responses
-from opencompass_gpassk.report.suspects import competing, doubtful_gold
 from opencompass_gpassk.results.figure_values import cluster_names
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, SHARES, Figure
 from opencompass_gpassk.results.judged_trials import JudgedTrials
@@ -182,7 +181,9 @@ class PageData:
     faults: list[str]
 
 
-def page_data(paths: Sequence[Path], *, responses: Path | None = None) -> PageData:
+def page_data(
+    paths: Sequence[Path], *, responses: Path | None = None, most_text: int | None = None
+) -> PageData:
     """Return the data of a page about these runs and results.
 
     The document's schema::
@@ -220,6 +221,8 @@ def page_data(paths: Sequence[Path], *, responses: Path | None = None) -> PageDa
         paths: Work dirs, runs, folders and files of ``gpassk score -o``.
         responses: A folder that is searched for responses that are not where the trials say; the
             page then shows more of them.
+        most_text: Greatest total length of the responses, in characters; by default
+            :data:`MOST_TEXT`, with a folder :data:`MOST_TEXT_ASKED`.
 
     Raises:
         ValueError: If a path, or all of them together, contain nothing to show.
@@ -239,7 +242,7 @@ def page_data(paths: Sequence[Path], *, responses: Path | None = None) -> PageDa
     # A page opens on the data set with most models.
     made.sort(key=lambda one: -len(one[0]['entries']))
     benchmarks, problems = [one for one, _ in made], [one for _, one in made]
-    most = MOST_TEXT_ASKED if responses else MOST_TEXT
+    most = most_text or (MOST_TEXT_ASKED if responses else MOST_TEXT)
     for document, of_benchmark in made:
         document['left_out'], document['longest'] = fit_responses(of_benchmark, most // len(made))
     reasons = {state.reason for _, state in sources.tasks}
@@ -267,7 +270,8 @@ def page_data(paths: Sequence[Path], *, responses: Path | None = None) -> PageDa
         'faults': faults,
         'others': [short_line(other) for other in sources.others],
     }
-    return PageData(_without_places(without_nan(document)), problems, faults)
+    roots = [f'{path}/' for given in paths for path in {given.absolute(), given.resolve()}]
+    return PageData(_without_places(without_nan(document), roots), problems, faults)
 
 
 def _title(benchmarks: Sequence[Mapping[str, Any]], results: Sequence[ModelResult]) -> str:
@@ -284,13 +288,22 @@ def _listed(names: Sequence[str]) -> str:
     return ', '.join(names[:NAMED]) + more
 
 
-def _without_places(value: Any) -> Any:
-    """Return a document whose texts name no absolute path and no host; a page is passed on."""
+def _without_places(value: Any, roots: Sequence[str]) -> Any:
+    """Return a document whose texts name no absolute path and no host; a page is passed on.
+
+    Paths below the roots are named from there, of others only the last part.
+    """
     if isinstance(value, str):
-        return HOST.sub(r'\1…', PATH.sub(r'…/\1', value))
+        for root in roots if '/' in value else ():
+            value = value.replace(root, '')
+        return HOST.sub(r'\1…', PATH.sub(r'…/\1', value)) if '/' in value else value
     if isinstance(value, dict):
-        return {_without_places(key): _without_places(item) for key, item in value.items()}
-    return [_without_places(item) for item in value] if isinstance(value, list | tuple) else value
+        return {
+            _without_places(key, roots): _without_places(item, roots) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_without_places(item, roots) for item in value]
+    return value
 
 
 def _labels(results: Sequence[ModelResult]) -> list[str]:
@@ -374,7 +387,7 @@ def _benchmark(
         'columns': shown_columns(benchmark),
         'intervals': [one_line(note) for note in column_notes(benchmark)],
         'entries': shown,
-        'problems': [_problem(problem, entries) for problem in problems],
+        'problems': [_problem(problem, len(entries)) for problem in problems],
         'pairs': _pairs(entries, ranked),
     }, problems
 
@@ -434,7 +447,7 @@ def _breakdowns(
             for members in partitions.values()
             if (label := _weakest(entry, list(members), trials[entry.place], figure))
         ]
-        name = together.get(kind, kind)
+        name = _name(together.get(kind, kind))
         found.append({'name': name, 'groups': labels, 'weakest': weakest})
     return found
 
@@ -551,8 +564,8 @@ def _peers(found: ModelResult, results: Sequence[ModelResult]) -> list[ModelResu
     return [one for one in results if (one.result['benchmark'], is_greedy(one.result)) == way]
 
 
-def _problem(problem: PageProblem, entries: Sequence[Entry]) -> dict[str, Any]:
-    solved = [problem.solved.get(index) for index in range(len(entries))]
+def _problem(problem: PageProblem, entries: int) -> dict[str, Any]:
+    solved = [problem.solved.get(index) for index in range(entries)]
     words = ' '.join(problem.question.split())
     return {
         'id': _name(problem.problem.problem_id),
@@ -560,28 +573,10 @@ def _problem(problem: PageProblem, entries: Sequence[Entry]) -> dict[str, Any]:
         'cluster': problem.problem.cluster if problem.problem.version else '',
         'groups': {_name(k): _name(v) for k, v in problem.problem.groups.items()},
         'words': shortened(words, FIRST_WORDS),
-        'tags': tags(problem, [entry.label for entry in entries]),
+        'tags': [DOUBTFUL] * bool(problem.suspect) + [COMPETING] * problem.torn,
         'n': [one and one.n for one in solved],
         'c': [one and one.c for one in solved],
         'missing': [one and one.missing for one in solved],
-    }
-
-
-def tags(problem: PageProblem, labels: Sequence[str]) -> list[str]:
-    """Return what is remarkable about the answers to a problem."""
-    answers = answers_of(problem, labels)
-    torn = any(competing(of_model) for of_model in answers.values())
-    doubtful = doubtful_gold(answers) is not None
-    return [DOUBTFUL] * doubtful + [COMPETING] * torn
-
-
-def answers_of(
-    problem: PageProblem, labels: Sequence[str]
-) -> dict[str, list[tuple[str | None, int, bool]]]:
-    """Return model → its distinct sampled answers: text, how often, and whether it is right."""
-    return {
-        labels[index]: [(one.text, one.count, one.verdict == 'correct') for one in solved.sampled]
-        for index, solved in problem.solved.items()
     }
 
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from opencompass_gpassk.report.cells import shown_cell
 
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
-LIGHT = ('#0861f0', '#d63f10', '#491c56', '#bc508f', '#64082d', '#ac37bc', '#231d85', '#d00f4d')
+LIGHT = ('#0861f0', '#d63f10', '#491c56', '#b94e8c', '#64082d', '#ac37bc', '#231d85', '#d00f4d')
 DARK = ('#157ffd', '#facf05', '#329249', '#f5d285', '#15ecf9', '#bd7302', '#348dc9', '#7ce2b3')
 DASHES = ('', '7 3', '2 3', '9 3 2 3', '13 4', '4 2 1 2', '1 2', '6 2 2 2 2 2')
 MARKERS = (

@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.compare.claims import p_text, signed
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.report.page.data import PageData, answers_of
+from opencompass_gpassk.report.page.data import PageData
 from opencompass_gpassk.report.page.drawings import DARK, LIGHT, MARKERS, percent
 from opencompass_gpassk.report.page.formulas import with_mathematics
 from opencompass_gpassk.report.page.panels import markup, sections, tone
 from opencompass_gpassk.report.page.problems import LONGEST_QUESTION, Answer, PageProblem
-from opencompass_gpassk.report.suspects import doubtful_gold
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -127,7 +126,8 @@ def _problem(
         'name': f'Problem {told["id"]}' + (f', {version}' if version else ''),
         'groups': ' · '.join(f'{name}: {value}' for name, value in told['groups'].items()),
         'tags': told['tags'],
-        'suspect': doubtful_gold(answers_of(problem, labels)),
+        'suspect': problem.suspect,
+        'agreeing': [labels[place] for place in problem.suspect.models] if problem.suspect else [],
         'question': with_mathematics(problem.question),
         'question_out': max(0, len(problem.problem.question) - LONGEST_QUESTION),
         'gold': with_mathematics(problem.gold, bare=True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from opencompass_gpassk.formats.display import one_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
+from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
 from opencompass_gpassk.results.read import ModelResult, without_texts
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -266,6 +268,16 @@ class PageProblem:
     problem: Problem
     solved: dict[int, Solved] = field(default_factory=dict)
 
+    @cached_property
+    def suspect(self) -> Suspect[int] | None:
+        """What the entries agree on against the gold answer, None if they don't."""
+        return doubtful_gold({index: _counts(one) for index, one in self.solved.items()})
+
+    @cached_property
+    def torn(self) -> bool:
+        """Whether any entry is torn between two answers."""
+        return any(competing(_counts(one)) for one in self.solved.values())
+
     @property
     def question(self) -> str:
         """The question as it is shown, its end left out if it is very long."""
@@ -275,6 +287,10 @@ class PageProblem:
     def gold(self) -> str:
         """The gold answer as it is shown, its end left out if it is very long."""
         return visible_text(self.problem.gold[:LONGEST_QUESTION])
+
+
+def _counts(solved: Solved) -> list[tuple[str | None, int, bool]]:
+    return [(one.text, one.count, one.verdict == 'correct') for one in solved.sampled]
 
 
 def collect_problems(
