@@ -3,7 +3,7 @@
     python -m benchmarks.rvbench_null
 
 It prints the place of each original among its versions, and what two simulated models get whose
-chance to solve a problem falls as its numbers grow: one without memory, for which SP − RV and
+chance to solve a problem falls as its numbers grow: one without memory, for which SP - RV and
 OOR less chance should be 0, and one that knows a third of the originals by heart.
 """
 
@@ -47,7 +47,7 @@ def percentile(question: Question, seeds: Iterable[int]) -> float:
 
 
 def simulated(groups: Sequence[Sequence[Version]], learnt: float, seed: int) -> tuple[Values, ...]:
-    """Return SP − RV and OOR less chance of a model, each with its standard error, in points.
+    """Return SP - RV and OOR less chance of a model, each with its standard error, in points.
 
     Args:
         groups: The original and the versions of each question.
@@ -83,7 +83,7 @@ def main() -> None:
     groups = [versions(question, PER_GROUP) for question in found]
     for name, learnt in (('without memory', 0.0), ('knows a third by heart', 1 / 3)):
         models = [simulated(groups, learnt, seed) for seed in range(MODELS)]
-        for figure, label in ((0, 'SP − RV'), (1, 'OOR less chance')):
+        for figure, label in ((0, 'SP - RV'), (1, 'OOR less chance')):
             means, errors = np.array([model[figure] for model in models]).T
             beyond = np.mean(np.abs(means) > 2 * errors)
             print(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 for name in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS'):
     os.environ.setdefault(name, '1')
 
+# Tables are as wide as in a file, whatever terminal the tests run in.
+os.environ.pop('COLUMNS', None)
+
 # Machines are busy: no test may fail because it took long.
 settings.register_profile('busy', deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile('busy')

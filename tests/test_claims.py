@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_results import as_result, make_version_result
+from made_runs import MadeRun
 from made_sweep import SAMPLED, Sweep, add_result, make_sweep, write_json
 
 from opencompass_gpassk.commands.main import main
@@ -22,7 +24,10 @@ from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.figures import G_PASS, PASS, parse_figure
+from opencompass_gpassk.results.make_result import store
+from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
 
@@ -67,19 +72,19 @@ def test_only_who_has_no_other_rank_is_the_most_stable(
     if len(ranked) < 2 or not first:
         assert told == ''
         return
-    words, _, listed = told.partition(': ')
+    listed, _, words = told.partition(' may be')
     sure = [ranked[name] for name in first] == [(1, 1)]
     if sure:
-        assert words.startswith(f'{min(first)} is the most stable')
+        assert told.startswith(f'{min(first)} is the most stable')
     else:
-        assert words.startswith('may be the most stable')
+        assert words.startswith(' the most stable')
         more = re.search(r' and (\d+) more', listed)
         named = re.findall(r'(m\d+) \(', listed)
         assert {*named} <= first
         assert len({*named}) + int(more[1] if more else 0) == len(first)
         assert named == sorted(named, key=lambda name: -models[name][1])
         assert ('no test tells apart' in told) is (len(first) > 1)
-    assert (f'of the {len(ranked)} models' in words) == (len(ranked) < len(models))
+    assert (f'of the {len(ranked)} models' in told) == (len(ranked) < len(models))
 
 
 @pytest.mark.parametrize(
@@ -248,3 +253,40 @@ def test_results_without_the_loss_are_shown_and_compared(
     place = benchmark['pairs']['metrics'].index('loss@4')
     row = benchmark['pairs']['rows'][0][2][place]
     assert np.isfinite(row[:3]).all()
+
+
+def test_equal_averages_that_hide_instability_are_told(tmp_path: Path) -> None:
+    """Two models within five points on average, of which one solves far fewer every time."""
+    problems = [Problem(f'p{i}', gold='1') for i in range(80)]
+    counts = {'steady': [8] * 36 + [0] * 44, 'swingy': [4] * 72 + [2] * 8, 'weak': [0, 1] * 40}
+    run = MadeRun(tmp_path / '20260101_000000', list(counts), ['d'])
+    for model, row in counts.items():
+        trials = [
+            Trial(problem.problem_id, i, Verdict.CORRECT if i < c else Verdict.INCORRECT)
+            for problem, c in zip(problems, row, strict=True)
+            for i in range(8)
+        ]
+        table = TrialTable(problems, trials)
+        result = as_result(table, Protocol(n=8, k=(8,)), benchmark='b', greedy=False)
+        path = run.folder / f'results/{model}/d.json'
+        store(path.with_name('d.trials.jsonl.gz'), table, result)
+        write_json(path, without_nan(result))
+    (benchmark,) = page_data([run.folder]).document['benchmarks']
+    claim = benchmark['claim']
+    assert claim.startswith('steady is the most stable by G-Pass@8_1.0: 45 %')
+    assert 'steady and swingy average 45 and 48 %, but solve 45 % and 0 % of the problems' in claim
+
+
+@pytest.mark.parametrize('models', [1, 2])
+def test_the_loss_from_originals_to_versions_is_told(models: int) -> None:
+    """Of several models that of the one that loses most; OOR less what chance explains."""
+    groups = {f'q{i}': [1, *[int(i % 4 == 0)] * 5] for i in range(40)}
+    same = {f'q{i}': [int(i % 2 == 0)] * 6 for i in range(40)}
+    entries = [Entry('reciting', 'd', make_version_result(groups))]
+    if models == 2:
+        entries.insert(0, Entry('even', 'd', make_version_result(same)))
+    told = leaderboard_claim(entries, Leaderboard())
+    verb = 'loses most' if models == 2 else 'goes'
+    assert f'reciting {verb} from the original questions to their versions: 100 to 25 %' in told
+    assert re.search(r'original alone \+\d+\.\d points more often than chance', told)
+    assert 'even' not in told

@@ -17,6 +17,7 @@ import pytest
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.formats.display import decimal_text
 from opencompass_gpassk.results import read as sources
 from opencompass_gpassk.trials import read_trials, write_trials
 
@@ -74,8 +75,8 @@ def test_differences_are_those_of_the_result_files(
     row = next(row for row in document['data_sets'][0]['differences'] if row['key'] == 'mG-Pass@4')
     for text in (told.out, markdown.read_text('utf-8')):
         assert 'lmb-n8: B minus A on 40 problems' in text
-        assert f'{row["first"]:.1f}' in text
-        assert f'{row["difference"]:+.1f}' in text
+        assert decimal_text(row['first'], 1) in text
+        assert decimal_text(row['difference'], 1) in text
         assert 'en/mG-Pass@4' not in text
         assert 'sign-flip' in text
     first = document['data_sets'][0]
@@ -252,7 +253,7 @@ def test_what_is_not_comparable_is_said_loudly(
     assert 'different judges: rule and llm:big' in told
     assert 'different prompts: 9c01aa52 and 00000000' in told
     assert 'different versions of the data' in told
-    assert 'B has verdicts on 99.9 %' in told
+    assert 'B has verdicts on 99.97 %' in told
     assert not re.search(r'\d\.\d{3}', told)  # no p-values
     found = tmp_path / 'found.json'
     chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy', '--json', str(found)]

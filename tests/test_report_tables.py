@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 from made_results import make_result
 
-from opencompass_gpassk.formats.display import escape_markdown, one_line, spreadsheet_text
+from opencompass_gpassk.formats.display import (
+    called,
+    decimal_text,
+    escape_markdown,
+    one_line,
+    share_text,
+    spreadsheet_text,
+)
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import tidy_rows, to_csv, to_json
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
@@ -30,7 +37,8 @@ def row(table: Table, model: str) -> dict[str, Any]:
 
 def shown(table: Table, model: str) -> list[str]:
     """Return the cells of a model's row as the terminal shows them, without its name."""
-    (line,) = (x for x in to_text(table).splitlines() if x.startswith(f'{model} '))
+    lines = (x for x in to_text(table).splitlines() if x.startswith(f'{model} '))
+    (line,) = (x for x in lines if 'of the problems' not in x)
     return line.split()[1:]
 
 
@@ -301,3 +309,45 @@ def test_the_terminal_is_wide_enough_for_long_names() -> None:
     assert 'long-hf ' in text
     assert text.count('word') == 60
     assert names[0] in to_markdown(benchmark_tables(Board(made))[0])
+
+
+@pytest.mark.parametrize('width', [60, 80, 100, 120])
+def test_a_table_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every figure of every model is there, in blocks below one another if need be."""
+    names = [f'organisation/a-model-with-a-long-name-{i}b-instruct' for i in (7, 72)]
+    (table,) = [
+        one
+        for one in benchmark_tables(
+            Board(results(**{n: [make_result(COUNTS, 8, (4, 8))] for n in names}))
+        )
+        if not one.breakdown and 'k = 8' in one.title
+    ]
+    monkeypatch.setenv('COLUMNS', '120')
+    wide = to_text(table)
+    monkeypatch.setenv('COLUMNS', str(width))
+    text = to_text(table)
+    assert max(map(len, text.splitlines())) <= width
+    figures = [re.findall(r'\d+\.\d', shown) for shown in (wide, text)]
+    assert sorted(figures[0]) == sorted(figures[1])
+    for name in names:
+        assert any(line.startswith(name[:5]) and name[-9:] in line for line in text.splitlines())
+
+
+def test_data_sets_are_called_as_the_user_called_them() -> None:
+    """Wherever no other has that name; then the number of samples or the hash tells them apart."""
+    assert called(['exam-20e3d2-n32', 'sample-n16']) == {
+        'exam-20e3d2-n32': 'exam',
+        'sample-n16': 'sample-n16',
+    }
+    two = ['exam-20e3d2-n32', 'exam-20e3d2-n8', 'exam-a0e3d2-n8', 'other-000000-greedy-n1']
+    assert list(called(two).values()) == ['exam-n32', two[1], two[2], 'other']
+    assert called(['exam', 'exam-20e3d2-n32'])['exam-20e3d2-n32'] == 'exam-n32'
+
+
+def test_rounding_does_not_hide_what_is_missing() -> None:
+    """Nearly all is not all, and the last digits of a float do not decide."""
+    assert share_text(98.95) == '99.0' and share_text(99.97) == '99.97'
+    assert share_text(100.0) == '100.0' and share_text(0.04) == '0.0'
+    for value in (15.25, 15.249999999999996, 15.250000000000004):
+        assert decimal_text(value, 1) == decimal_text(15.25, 1)
+    assert decimal_text(-0.01, 1) == '0.0'

@@ -98,7 +98,7 @@ def test_samples_stand_beside_the_greedy_run_with_their_prompts() -> None:
         table = contamination_table(Board({'m': {**runs, 'm8': sampled}}))
         assert table
         row = dict(zip(table.columns, cells(table, 'RV-MATH', 'm (m8)'), strict=True))
-        assert row['greedy − G-Pass'] == pytest.approx(0.0)
+        assert row['greedy - G-Pass'] == pytest.approx(0.0)
 
 
 def test_every_data_set_has_its_row() -> None:

@@ -36,7 +36,7 @@ from opencompass_gpassk.compare.paired_results import (
 )
 from opencompass_gpassk.compare.problem_changes import problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned
-from opencompass_gpassk.formats.display import escape_markdown, one_line, short_line
+from opencompass_gpassk.formats.display import called, escape_markdown, one_line, short_line
 from opencompass_gpassk.metrics.looks import look_levels
 from opencompass_gpassk.report.tables.comparison import (
     Compared,
@@ -182,10 +182,13 @@ def _run(args: argparse.Namespace) -> int:
     pairs, unpaired = _pairs(args)
     compared = []
     faults = []
+    names = called(found.dataset for pair in pairs for found in pair)
     for pair in pairs:
-        _note(f'comparing {_name(pair)}')
+        title = ' and '.join(dict.fromkeys(names[found.dataset] for found in pair))
+        _note(f'comparing {title}')
         try:
-            compared.append(replace(_compare(pair, settings, levels, asked), margin=margin))
+            one = _compare(pair, settings, levels, asked)
+            compared.append(replace(one, margin=margin, title=title))
         except ValueError as error:  # a bad file only costs its own data set
             faults.append(short_line(str(error)))
             unpaired += pair

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
-from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.formats.display import counted, one_line, short_line
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import write_page
 
@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
     entries = sum(len(benchmark['entries']) for benchmark in data.document['benchmarks'])
     size = args.output.stat().st_size / 1e6
     results = len(data.document['facts'])
-    print(f'{args.output}: {results} results in {entries} rows, {size:.1f} MB')
+    print(
+        f'{args.output}: {counted(results, "result")} in {counted(entries, "row")}, {size:.1f} MB'
+    )
     return 1 if data.document['tasks'] else 0
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_run_argument
-from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.display import called, one_line
 from opencompass_gpassk.results.read import ModelResult, find_results
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
@@ -66,10 +66,12 @@ def run(args: argparse.Namespace) -> int:
             mark = marks.get(state.name)
             print(json.dumps({**state.as_dict(), 'contradiction': mark}))
     else:
-        width = max((len(state.name) for state in states), default=0)
-        for state in states:
+        names = called(state.dataset for state in states)
+        titles = [one_line(f'{state.model}/{names[state.dataset]}') for state in states]
+        width = max(map(len, titles), default=0)
+        for title, state in zip(titles, states, strict=True):
             mark = f', BUT {mark}' if (mark := marks.get(state.name)) else ''
-            print(f'{one_line(state.name):{width}}  {one_line(f"{state}{mark}")}')
+            print(f'{title:{width}}  {one_line(f"{state}{mark}")}')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
 

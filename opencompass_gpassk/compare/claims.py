@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, Difference
 from opencompass_gpassk.compare.leaderboard import Leaderboard
-from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.formats.display import counted, decimal_text, short_line
 from opencompass_gpassk.results.figures import (
     ACCURACY,
     DROP,
@@ -98,7 +98,7 @@ def _best(
     else:
         named = [f'{name[one]} ({_share(_value(entries[one], figure))})' for one in first[:NAMED]]
         more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
-        told = f'may be the {best}{among} by {figure.heading}: {", ".join(named)}{more}'
+        told = f'{", ".join(named)}{more} may be the {best}{among} by {figure.heading}'
         other = first[1] if len(first) > 1 else other
         if len(first) > 1:
             told = f'{told}, which no test tells apart'
@@ -282,5 +282,4 @@ def p_text(value: float) -> str:
 
 def signed(value: float) -> str:
     """Return a difference in points as text, such as ``+1.5``."""
-    # The last digits depend on what else was computed; adding 0.0 turns -0.0 into 0.0.
-    return '–' if math.isnan(value) else f'{round(round(value, 9), 1) + 0.0:+.1f}'
+    return '–' if math.isnan(value) else '+' * (round(value, 9) >= 0) + decimal_text(value, 1)

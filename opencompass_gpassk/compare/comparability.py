@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from opencompass_gpassk.formats.display import shortened
+from opencompass_gpassk.formats.display import share_text, shortened
 from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.stored_result import Result, shares_of
@@ -138,9 +138,7 @@ def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[s
         coverage = shares_of(one.result).get('coverage', math.nan)
         if coverage < 100:
             # 99.97 % must not read as 100.
-            found.append(
-                f'{side} has verdicts on {math.floor(coverage * 10) / 10:.1f} % of its responses'
-            )
+            found.append(f'{side} has verdicts on {share_text(coverage)} % of its responses')
         looks = _looks(one)
         if look is None:
             if looks:

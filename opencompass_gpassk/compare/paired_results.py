@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from opencompass_gpassk.formats.display import called
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.stored_result import is_greedy, sample_count
 
@@ -70,10 +71,13 @@ def pair_data_sets(
         ValueError: If a data set isn't there, or nothing can be paired.
     """
     left, right = list(first), list(second)
-    known = list(dict.fromkeys(found.dataset for found in [*left, *right]))
+    known = called(found.dataset for found in [*left, *right])
+    wanted = {abbr for abbr, name in known.items() if {abbr, name} & {*data_sets}}
     for name in data_sets:
-        if name not in known:
-            raise ValueError(f'--dataset {name} is in neither; choose from {", ".join(known)}')
+        if name not in {*known, *known.values()}:
+            raise ValueError(
+                f'--dataset {name} is in neither; choose from {", ".join(known.values())}'
+            )
     pairs: list[Pair] = []
     for named in (_abbr, _benchmark_and_n, _benchmark, _whatever):
         if named is _whatever and pairs:
@@ -86,8 +90,8 @@ def pair_data_sets(
                 left.remove(ours[0])
                 right.remove(theirs[0])
     if data_sets:
-        pairs = [pair for pair in pairs if {one.dataset for one in pair} & set(data_sets)]
-    unpaired = [found for found in [*left, *right] if not data_sets or found.dataset in data_sets]
+        pairs = [pair for pair in pairs if {one.dataset for one in pair} & wanted]
+    unpaired = [found for found in [*left, *right] if not data_sets or found.dataset in wanted]
     if not pairs:
         told = ', '.join(
             f'{one.model}/{one.dataset} ({one.result["benchmark"]})' for one in unpaired

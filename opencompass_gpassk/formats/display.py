@@ -7,7 +7,7 @@ import math
 import re
 import sys
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -69,6 +69,47 @@ def counted(number: int, noun: str) -> str:
     ('1 problem', '2 problems')
     """
     return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
+
+
+def decimal_text(value: float, decimals: int) -> str:
+    """Return a number with so many decimals, halves to the even digit.
+
+    The last digits of a figure depend on what else was computed; they don't decide the rounding.
+
+    >>> decimal_text(98.95, 1), decimal_text(-0.04, 1)
+    ('99.0', '0.0')
+    """
+    # Adding 0.0 turns -0.0 into 0.0.
+    return f'{round(round(float(value), 9), decimals) + 0.0:.{decimals}f}'
+
+
+def share_text(percent: float) -> str:
+    """Return a share in percent with one decimal, or as many as it needs not to read as all.
+
+    >>> share_text(98.95), share_text(99.97), share_text(100.0)
+    ('99.0', '99.97', '100.0')
+    """
+    found = (decimal_text(percent, decimals) for decimals in range(1, 9))
+    return next((one for one in found if float(one) < 100), f'{percent:.1f}')
+
+
+# The name of a data set of one's own file is followed by a hash and the number of samples.
+HASHED = re.compile(r'(?P<name>.+)-[0-9a-f]{6}(?P<samples>(?:-greedy)?-n\d+)')
+
+
+def called(abbrs: Iterable[str]) -> dict[str, str]:
+    """Return abbr → what people call each data set: so much of the abbr as tells them apart.
+
+    >>> called(['exam-20e3d2-n32', 'sample-n16'])
+    {'exam-20e3d2-n32': 'exam', 'sample-n16': 'sample-n16'}
+    """
+    known = list(dict.fromkeys(abbrs))
+    names = {one: [one] for one in known}
+    for one in known:
+        if found := HASHED.fullmatch(one):
+            names[one] = [found['name'], found['name'] + found['samples'], one]
+    taken = Counter(name for of in names.values() for name in of)
+    return {one: next((n for n in of if taken[n] == 1), one) for one, of in names.items()}
 
 
 def shortened(name: str, most: int) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from enum import Enum
 
-from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.display import decimal_text, one_line
 from opencompass_gpassk.results.stored_result import Estimate
 
 Cell = str | int | float | None
@@ -68,8 +68,7 @@ def shown_cell(cell: Cell, decimals: int) -> str:
     if isinstance(cell, float):
         if not math.isfinite(cell):
             return '–'
-        # Adding 0.0 turns -0.0 into 0.0.
-        return f'{round(float(cell), decimals) + 0.0:.{decimals}f}'
+        return decimal_text(cell, decimals)
     return one_line(str(cell))
 
 

@@ -40,9 +40,8 @@ def end_of_job(
     explained: set[str] = set()
     for table in (one for one in tables if one.main):
         legend = shown_notes(replace(table, claims=(), warnings=(), remarks=()), intervals)
-        text = to_text(table, intervals, [note for note in legend if note not in explained])
+        parts.append(to_text(table, intervals, [note for note in legend if note not in explained]))
         explained.update(legend)
-        parts.append(''.join(f'{wrapped(claim)}\n' for claim in table.claims) + text)
     parts += [f'{others}\n'] if others else []
     undone = [state for state in states if state.state is not State.FINISHED]
     told = [f'{state.name}: {state}' for state in undone] + _warnings(tables)

@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.display import called, short_line
 from opencompass_gpassk.formats.stored_files import read_json, read_object
 from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.judged_trials import VALIDITY
@@ -305,14 +305,16 @@ def chosen(
         ValueError: If there are none; it names those that there are.
     """
     there = list(results)
+    names = called(one.dataset for one in there)
     found = [
         one
         for one in there
-        if one.model in (models or [one.model]) and one.dataset in (data_sets or [one.dataset])
+        if one.model in (models or [one.model])
+        if not data_sets or {one.dataset, names[one.dataset]} & {*data_sets}
     ]
     if not found:
-        names = ', '.join(sorted(one.name for one in there))
-        raise ValueError(f'no trials of the models and data sets asked for; there are {names}')
+        told = ', '.join(sorted(one.name for one in there))
+        raise ValueError(f'no trials of the models and data sets asked for; there are {told}')
     return found
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.display import newest_bar, one_line, short_line
+from opencompass_gpassk.formats.display import called, newest_bar, one_line, short_line
 from opencompass_gpassk.formats.stored_files import read_json
 from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import shard_numbers
@@ -190,17 +190,20 @@ def progress_lines(run: Run) -> list[str]:
     working: list[str] = []
     others: list[str] = []
     states = task_states(run)
+    names = called(state.dataset for state in states)
     undone = [state for state in states if state.state is not State.FINISHED]
     for state in undone:
         found = _of_data_set(run, state.model, state.dataset)
+        title = f'{state.model}/{names[state.dataset]}'
         # A traceback in the log of a task at work was none that ended it.
         if state.state is State.FAILED and not any(one.alive for one in found.values()):
-            others.append(f'{state.name}: {state}')
+            others.append(f'{title}: {state}')
             continue
         for name, one in found.items():
-            (working if one.alive else others).append(f'{state.model}/{name}: {one}')
+            part = name.removeprefix(state.dataset)
+            (working if one.alive else others).append(f'{title}{part}: {one}')
         if state.state is State.UNFINISHED and not found:
-            others.append(f'{state.name}: {state.stage}, nothing counted yet')
+            others.append(f'{title}: {state.stage}, nothing counted yet')
     total = f'{len(states) - len(undone)} of {len(states)} finished'
     return [*map(one_line, [*working, *others]), total]
 

@@ -143,7 +143,7 @@ def draw_drop(results: Sequence[Entry]) -> Figure:
             number(accuracy),
             number(drop),
         )
-    return draw_panels(panels, plot_drop, 'drop SP − RV (points)')
+    return draw_panels(panels, plot_drop, 'drop SP - RV (points)')
 
 
 MARGIN = 0.08  # share of the range, left free at each end

@@ -18,7 +18,7 @@ from opencompass_gpassk.compare.claims import difference_claim, leaderboard_clai
 from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.compare.differences import SETTINGS, differences
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
-from opencompass_gpassk.formats.display import one_line, short_line, shortened
+from opencompass_gpassk.formats.display import one_line, share_text, short_line, shortened
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.weakest_group import weakest_group
 from opencompass_gpassk.report.board import Benchmark, Board, breakdowns
@@ -128,7 +128,7 @@ def marks_of(
     if coverage < 100:
         marks.append(
             (
-                f'coverage {_floor(coverage)} %',
+                f'coverage {share_text(coverage)} %',
                 'some responses have no verdict; figures are expected values over these',
             )
         )
@@ -146,11 +146,6 @@ def marks_of(
 
 def _problems(found: ModelResult) -> int:
     return int((found.result.get('counts') or {}).get('problems') or 0)
-
-
-def _floor(coverage: float) -> str:
-    # 99.97 % must not read as 100.
-    return f'{int(coverage * 10) / 10:.1f}'
 
 
 DIGITS = 4

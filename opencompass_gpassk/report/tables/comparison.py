@@ -40,6 +40,7 @@ class Compared:
         look: The planned look that it is, whose level the claims have.
         tipping: What would overturn the claim on the primary figure, '' if no verdict is missing.
         margin: So many points may B be less stable; None if nobody asked.
+        title: What people call the data set.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Compared:
     look: Look | None = None
     tipping: str = ''
     margin: float | None = None
+    title: str = ''
 
     @property
     def primary(self) -> Difference | None:
@@ -190,7 +192,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
         groups: Whether to show the groups.
         most: Greatest number of problems to show, gained and lost each.
     """
-    title = f'{compared.name}: B minus A on {counted(len(compared.changes), "problem")}'
+    title = f'{compared.title}: B minus A on {counted(len(compared.changes), "problem")}'
     if compared.incomparable:
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
@@ -294,7 +296,7 @@ def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
         for change in changes[:most]
     ]
     shown = f', the {len(rows)} that changed most' if len(rows) < len(changes) else ''
-    title = f'{compared.name}: {counted(len(changes), "problem")} {word}{shown}'
+    title = f'{compared.title}: {counted(len(changes), "problem")} {word}{shown}'
     return Table(title, columns, rows, [FISHER])
 
 

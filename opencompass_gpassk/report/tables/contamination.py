@@ -19,8 +19,8 @@ from opencompass_gpassk.results.stored_result import Entry, read_figure, same_da
 NOTES = (
     'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the '
     'measured τ); it is negative',
-    'greedy − G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
-    'SP − RV: accuracy on original problems minus that on versions with other numbers, in points; '
+    'greedy - G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
+    'SP - RV: accuracy on original problems minus that on versions with other numbers, in points; '
     '0 is expected where a model has seen neither',
     'a model that memorised answers tends to a steep slope and wide gaps; an unstable one does too',
 )
@@ -36,7 +36,7 @@ def contamination_table(board: Board) -> Table | None:
                 rows.append([benchmark.name, entry.label, *signs])
     if not rows:
         return None
-    columns = ['benchmark', 'model', 'k', 'slope', 'greedy − G-Pass', 'SP − RV']
+    columns = ['benchmark', 'model', 'k', 'slope', 'greedy - G-Pass', 'SP - RV']
     return Table('Signs of contamination', columns, rows, NOTES)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opencompass_gpassk.formats.display import escape_markdown, one_line
 from opencompass_gpassk.report.cells import (
@@ -47,7 +48,16 @@ def _without_middle(name: str, most: int) -> str:
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
 STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
 WIDTH = 100  # characters; in wider tables headings take two lines
-MOST_WIDTH, LEAST_NAME = 120, 12  # characters; in still wider tables names are cut to fit
+MOST_WIDTH = 120  # characters; that of a file
+LEAST_NAME = 12  # characters of a name, if names are cut to fit; on a narrow terminal a quarter
+
+
+def line_width() -> int:
+    """Return the width of the terminal, or what the environment says (``COLUMNS``).
+
+    It is at most :data:`MOST_WIDTH`, which is also that of files and pipes.
+    """
+    return min(shutil.get_terminal_size((MOST_WIDTH, 0)).columns, MOST_WIDTH)
 
 
 @dataclass(frozen=True)
@@ -89,12 +99,14 @@ class Table:
 def to_text(
     table: Table, intervals: str | None = BRACKETS, notes: Sequence[str] | None = None
 ) -> str:
-    """Return a table for the terminal, its notes below.
+    """Return a table for the terminal, what it says in sentences first, its notes below.
+
+    It fits the terminal: names are cut, and columns that do not fit stand below the others.
 
     Args:
         table: The table. Intervals are only shown in the headline columns.
         intervals: ``brackets``, below the figures; ``±``, half the width; None for none.
-        notes: What is told below; None for all of :func:`shown_notes`.
+        notes: What is told below; None for all of :func:`shown_notes` but the claims.
 
     Raises:
         ValueError: If the style of intervals is unknown.
@@ -110,9 +122,10 @@ def to_text(
         ]
         for row, cells in enumerate(table.rows)
     ]
-    told = shown_notes(table, style) if notes is None else notes
+    told = shown_notes(replace(table, claims=()), style) if notes is None else notes
     below = ''.join(f'{wrapped(note, "  * ")}\n' for note in told)
-    return f'{wrapped(table.title)}\n{_fitting(table, rows)}\n{below}'
+    above = ''.join(f'{wrapped(claim)}\n' for claim in table.claims)
+    return f'{above}{wrapped(table.title)}\n{_fitting(table, rows)}\n{below}'
 
 
 def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
@@ -188,33 +201,56 @@ def alignment(column: Sequence[Cell]) -> str:
     return 'left' if _is_text(column) else 'right'
 
 
-def _tabulated(table: Table, rows: Sequence[Sequence[str]], headings: Sequence[str]) -> str:
+def _tabulated(rows: Sequence[Sequence[str]], headings: Sequence[str], sides: Sequence[str]) -> str:
     from tabulate import tabulate
 
-    return tabulate(
-        rows,
-        headers=headings,
-        colalign=[alignment(column) for column in zip(*table.rows, strict=True)] or None,
-        disable_numparse=True,
-    )
+    return tabulate(rows, headers=headings, colalign=sides or None, disable_numparse=True)
 
 
 def _fitting(table: Table, rows: list[list[str]]) -> str:
-    """Return the table's body; if it is too wide, with two-line headings and shortened names."""
-    body = _tabulated(table, rows, list(table.columns))
-    if _width(body) <= WIDTH:
+    """Return the table's body.
+
+    If it is too wide, headings take two lines and names are cut; if that is not enough, the columns
+    are spread over several bodies, each with the first columns of names.
+    """
+    width = line_width()
+    sides = [alignment(column) for column in zip(*table.rows, strict=True)]
+    body = _tabulated(rows, list(table.columns), sides)
+    if _width(body) <= min(width, WIDTH):
         return body
     headings = [name.replace('@', '\n@') for name in table.columns]
-    body = _tabulated(table, rows, headings)
+    body = _tabulated(rows, headings, sides)
     texts = [i for i, column in enumerate(zip(*table.rows, strict=True)) if _is_text(column)]
     widths = {i: max(len(row[i]) for row in rows) for i in texts}
-    while _width(body) > MOST_WIDTH and (longest := max(widths.values(), default=0)) > LEAST_NAME:
+    least = LEAST_NAME if width == MOST_WIDTH else max(LEAST_NAME, width // 4)
+    while _width(body) > width and (longest := max(widths.values(), default=0)) > least:
         column = next(i for i in texts if widths[i] == longest)
-        widths[column] = max(longest - (_width(body) - MOST_WIDTH), LEAST_NAME)
+        widths[column] = max(longest - (_width(body) - width), least)
         short = told_apart([row[column] for row in rows], widths[column])
         rows = [[*r[:column], name, *r[column + 1 :]] for r, name in zip(rows, short, strict=True)]
-        body = _tabulated(table, rows, headings)
-    return body
+        body = _tabulated(rows, headings, sides)
+    if _width(body) <= width:
+        return body
+    names = next((i for i, side in enumerate(sides) if side == 'right'), len(sides))
+    bodies, columns = [], list(range(names))
+    for column in range(names, len(headings)):
+        wider = _part(rows, headings, sides, [*columns, column])
+        if _width(wider) > width and len(columns) > names:
+            bodies.append(_part(rows, headings, sides, columns))
+            columns = list(range(names))
+        columns.append(column)
+    return '\n\n'.join([*bodies, _part(rows, headings, sides, columns)])
+
+
+def _part(
+    rows: Sequence[Sequence[str]],
+    headings: Sequence[str],
+    sides: Sequence[str],
+    columns: Sequence[int],
+) -> str:
+    """Return some columns of a table's body."""
+    of_rows = [[row[i] for i in columns] for row in rows]
+    return _tabulated(of_rows, [headings[i] for i in columns], [sides[i] for i in columns])
 
 
 def _width(body: str) -> int:
@@ -224,7 +260,7 @@ def _width(body: str) -> int:
 def wrapped(text: str, before: str = '') -> str:
     """Return a text as lines that fit on a terminal; the first begins with ``before``."""
     return textwrap.fill(
-        one_line(text), MOST_WIDTH, initial_indent=before, subsequent_indent=' ' * len(before)
+        one_line(text), line_width(), initial_indent=before, subsequent_indent=' ' * len(before)
     )
 
 
