@@ -103,9 +103,9 @@ def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
         'tokens': 960 / 7,
     }
     assert {name: row[name] for name in expected} == pytest.approx(expected)
-    first, second = (line.split() for line in to_text(table).splitlines()[1:3])
-    assert first[4:10] == ['validity'] * 3 + ['redundancy'] * 3
-    assert second == ['right', 'wrong', 'right', 'wrong']
+    heads = [line.split() for line in to_text(table).splitlines() if line.startswith('benchmark ')]
+    named = [word for head in heads for word in head]
+    assert (named.count('validity'), named.count('redundancy')) == (3, 3)
     assert '| validity right |' in to_markdown(table)
 
 
