@@ -227,14 +227,14 @@ def sensitivity_notes(benchmark: Benchmark) -> list[str]:
         figure = parse_figure(told['sensitivity']['figure']).of_n(entry.n)
         recorded = entry.figure(figure)
         for error in ERRORS:
-            for rate, value in told['sensitivity']['rates'][error].items():
-                change = math.nan if None in (value, recorded) else abs(value - recorded)
-                if not math.isnan(change):
-                    name = f'{rate} % of {error}'
-                    changes[name] = max(change, changes.get(name, 0.0))
-                    headings.add(figure.heading)
+            rate, value = max(told['sensitivity']['rates'][error].items(), key=lambda of: of[0])
+            change = math.nan if None in (value, recorded) else abs(value - recorded)
+            if not math.isnan(change):
+                name = f'{rate} % of {error}'
+                changes[name] = max(change, changes.get(name, 0.0))
+                headings.add(figure.heading)
     if not changes:
         return []
-    points = ', '.join(f'{change:.1f} points ({name})' for name, change in changes.items())
+    points = ' or '.join(f'{change:.1f} points ({name})' for name, change in changes.items())
     names = ' or '.join(sorted(headings))
     return [f'independent errors of verdicts would change {names} by up to {points}']
