@@ -206,7 +206,7 @@ def test_intervals_and_the_best_are_shown_as_set(
     assert '**100.0**' in markdown or re.search(r'\| good \|.*\*\*', markdown)
     assert not re.search(r'\| bad \|.*\*\*', markdown)
     assert '\\begin{tabular}' in (folder / 'latest' / 'gpassk.tex').read_text('utf-8')
-    assert (folder / 'latest' / 'figures' / 'LiveMathBench-202412_samples.svg').exists()
+    assert (folder / 'latest' / 'figures' / 'LiveMathBench-202412_samples_k2.svg').exists()
     summarize(sweep, intervals='±')
     assert '±: half the width' in capsys.readouterr().out
     with pytest.raises(ValueError, match="intervals is 'wide'"):

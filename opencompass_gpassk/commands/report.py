@@ -9,10 +9,13 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
 from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.report.files import results_board, write_for_paper
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import write_page
 
 LONGEST = 60  # characters of an answer
+COLUMN = 3.25  # inches: a column of a two-column page
+NARROWEST, WIDEST = 2.0, 20.0  # inches of a chart
 
 DESCRIPTION = """\
 Write one HTML page about results: who is the most stable, curves over τ, groups, the problems that
@@ -56,11 +59,29 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='only list the problems whose gold answer is doubtful, since models agree on another',
     )
 
+    parser.add_argument(
+        '--charts',
+        metavar='DIR',
+        type=Path,
+        help='also write charts as PDF and SVG to this folder, and gpassk.tex: they and all tables '
+        'for a paper',
+    )
+    parser.add_argument(
+        '--width',
+        type=float,
+        default=COLUMN,
+        help=f'of a chart, in inches, with texts of 8 points; default: {COLUMN}, a column of two',
+    )
+
 
 def run(args: argparse.Namespace) -> int:
     """Write the page; return 1 if results are missing on it."""
     if args.responses and not args.responses.is_dir():
         raise ValueError(f'--responses {args.responses}: there is no such folder')
+    if not NARROWEST <= args.width <= WIDEST:
+        raise ValueError(f'--width {args.width:g}: name {NARROWEST:g} to {WIDEST:g} inches')
+    if args.charts and args.charts.exists() and not args.charts.is_dir():
+        raise ValueError(f'--charts {args.charts} is no folder')
     if not args.suspects:
         check_output(args.output)
     data = page_data(args.paths, responses=args.responses)
@@ -79,6 +100,9 @@ def run(args: argparse.Namespace) -> int:
     print(
         f'{args.output}: {counted(results, "result")} in {counted(entries, "row")}, {size:.1f} MB'
     )
+    if args.charts:
+        for path in write_for_paper(args.charts, results_board(args.paths), args.width):
+            print(path)
     return 1 if data.document['tasks'] else 0
 
 

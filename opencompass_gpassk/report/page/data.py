@@ -227,7 +227,7 @@ def page_data(
         named = ', '.join(map(str, paths))
         told = ''.join(f'\n{fault}' for fault in [*sources.faults, *sources.lacking()])
         raise ValueError(f'{named}: no readable result of this package was found{told}')
-    labels = _labels(sources.results)
+    labels = result_labels(sources.results)
     faults = [*sources.faults, *sources.lacking()]
     contradictions: dict[Path, str] = {}
     made = [
@@ -301,7 +301,7 @@ def _without_places(value: Any, roots: Sequence[str]) -> Any:
     return value
 
 
-def _labels(results: Sequence[ModelResult]) -> list[str]:
+def result_labels(results: Sequence[ModelResult]) -> list[str]:
     """Return a label for each result's model; results with the same label may share a row.
 
     They share one if they are below the same folder and have the same full model name. Models in
@@ -333,12 +333,21 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return next(one for one in chain([name], numbered) if one not in taken)
 
 
+def places(
+    results: Sequence[ModelResult], labels: Sequence[str]
+) -> dict[tuple[str, str], ModelResult]:
+    """Return label and data set → result; what would have the same names gets a number."""
+    found: dict[tuple[str, str], ModelResult] = {}
+    for label, one in zip(labels, results, strict=True):
+        found[label, _unused(one.dataset, [name for of, name in found if of == label])] = one
+    return found
+
+
 def _benchmarks(results: Sequence[ModelResult], labels: Sequence[str]) -> list[Benchmark]:
     """Join the results; those with scores of reasoning only get separate benchmarks."""
     joined: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for label, found in zip(labels, results, strict=True):
-        of_label = joined.setdefault(label, {})
-        of_label[_unused(found.dataset, of_label)] = found.result
+    for (label, dataset), found in places(results, labels).items():
+        joined.setdefault(label, {})[dataset] = found.result
     board = Board(joined)
     return [
         *board.benchmarks,
