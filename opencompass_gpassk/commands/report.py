@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
-from opencompass_gpassk.formats.display import counted, one_line, short_line
-from opencompass_gpassk.report.files import results_board, write_for_paper
+from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.report.files import write_for_paper
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import write_page
 
@@ -85,45 +85,40 @@ def run(args: argparse.Namespace) -> int:
     if not args.suspects:
         check_output(args.output)
     data = page_data(args.paths, responses=args.responses)
-    absent = [one_line(line) for line in missing(data.document)]
-    if not data.document['facts']:
+    tasks = [f'{task} ({run}): {state}' for run, task, state in data.tasks]
+    absent = [data.shown(line) for line in (*tasks, *data.untold)]
+    results = len(data.sources.results)
+    if not results:
         raise ValueError('\n'.join(['there is no result to show yet', *absent]))
     for line in absent:
         print(line, file=sys.stderr)
     if args.suspects:
         list_suspects(data)
-        return 1 if data.document['tasks'] else 0
+        return 1 if tasks else 0
     write_page(args.output, data)
-    entries = sum(len(benchmark['entries']) for benchmark in data.document['benchmarks'])
+    entries = sum(len(one.entries) for one in data.data_sets)
     size = args.output.stat().st_size / 1e6
-    results = len(data.document['facts'])
     print(
         f'{args.output}: {counted(results, "result")} in {counted(entries, "row")}, {size:.1f} MB'
     )
     if args.charts:
-        for path in write_for_paper(args.charts, results_board(args.paths), args.width):
+        for path in write_for_paper(args.charts, data.board, args.width):
             print(path)
-    return 1 if data.document['tasks'] else 0
+    return 1 if tasks else 0
 
 
 def list_suspects(data: PageData) -> None:
     """Print the problems whose gold answer is doubtful, and how many there are of how many."""
-    for benchmark, problems in zip(data.document['benchmarks'], data.problems, strict=True):
-        labels = [entry['label'] for entry in benchmark['entries']]
-        count = 0
-        for problem, told in zip(problems, benchmark['problems'], strict=True):
-            if found := problem.suspect:
-                count += 1
-                who = ', '.join(labels[place] for place in found.models)
-                print(
-                    f'{told["id"]}: gold {short_line(problem.gold, LONGEST)}; {found.times} of '
-                    f'{found.of} responses: {short_line(found.answer, LONGEST)} ({who}); '
-                    f'gold answer: {found.right}'
-                )
-        print(f'{benchmark["name"]}: {count} of {len(problems)} gold answers are doubtful')
-
-
-def missing(document: dict[str, Any]) -> list[str]:
-    """Return the lines on the page about missing tasks and unreadable files."""
-    tasks = [f'{task} ({run}): {state}' for run, task, state in document['tasks']]
-    return [*tasks, *document['faults']]
+    for one in data.data_sets:
+        doubtful = [(problem, of) for problem in one.problems if (of := problem.suspect)]
+        for problem, found in doubtful:
+            who = ', '.join(one.entries[place].label for place in found.models)
+            print(
+                f'{data.shown(problem.name)}: gold {short_line(problem.gold, LONGEST)}; '
+                f'{found.times} of {found.of} responses: {short_line(found.answer, LONGEST)} '
+                f'({data.shown(who)}); gold answer: {found.right}'
+            )
+        print(
+            f'{data.shown(one.name)}: {len(doubtful)} of {len(one.problems)} gold answers are '
+            'doubtful'
+        )

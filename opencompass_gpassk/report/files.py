@@ -10,22 +10,20 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import escape_markdown, one_line, spreadsheet_text
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.report.board import Board, Place
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.style import INSTALL, draw_chart, save_chart
-from opencompass_gpassk.report.page.data import places, result_labels
 from opencompass_gpassk.report.tables.contents import paper_tables, report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
-from opencompass_gpassk.results.read import find_results, without_texts
 from opencompass_gpassk.results.stored_result import (
     Estimate,
     Result,
@@ -38,7 +36,6 @@ from opencompass_gpassk.results.stored_result import (
     signature_line,
 )
 from opencompass_gpassk.runs.task_states import State, TaskState
-from opencompass_gpassk.trials import TrialTable
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
@@ -308,25 +305,6 @@ def write_charts(
             save_chart(figure, path, one_line(chart.caption))
             paths[path] = chart.caption
     return paths
-
-
-def results_board(paths: Sequence[Path]) -> Board:
-    """Return what the page about these paths is made from; trials that can't be read are left out.
-
-    Raises:
-        ValueError: If a path contains neither a run nor a result.
-    """
-    found = find_results(paths).results
-    results: dict[str, dict[str, Result]] = {}
-    trials: dict[Place, TrialTable] = {}
-    contradictory: dict[Place, str] = {}
-    for (label, dataset), one in places(found, result_labels(found)).items():
-        results.setdefault(label, {})[dataset] = one.result
-        with suppress(ValueError):  # the page tells of them
-            table = one.table()
-            contradictory[label, dataset] = one.contradiction(table)
-            trials[label, dataset] = without_texts(table)
-    return Board(results, trials, contradictory)
 
 
 def write_for_paper(folder: Path, board: Board, width: float) -> list[Path]:
