@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from opencompass_gpassk.datasets.upgrade import upgraded
     from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
+    from opencompass_gpassk.report.notebook import figure_rows, trial_rows
     from opencompass_gpassk.results.summary import summarize
 
     upgrade: Any  # in a config a lazy object, of which build() makes the function
@@ -24,19 +25,23 @@ __version__ = '0.1.0'
 
 __all__ = [
     '__version__',
+    'figure_rows',
     'g_pass_at_k',
     'mg_pass_at_k',
     'pass_at_k',
     'summarize',
+    'trial_rows',
     'upgrade',
     'upgraded',
 ]
 
 PLACES = {
+    'figure_rows': 'report.notebook',
     'g_pass_at_k': 'metrics.gpassk',
     'mg_pass_at_k': 'metrics.gpassk',
     'pass_at_k': 'metrics.gpassk',
     'summarize': 'results.summary',
+    'trial_rows': 'report.notebook',
     'upgrade': 'datasets.upgrade',
     'upgraded': 'datasets.upgrade',
 }

@@ -207,14 +207,15 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
     evaluate(tmp_path, dataset)
     path = tmp_path / 'results/demo/sums_en.json'
     result = strict(path.read_text('utf-8'))
-    metrics = ['accuracy', 'majority vote']
+    metrics = ['accuracy', 'majority vote', 'consistency']
     for k in (2, 4):
         metrics += [f'pass@{k}', *(f'G-Pass@{k}_{t}' for t in (0.0, 0.25, 0.5, 0.75, 1.0))]
-        metrics += [f'mG-Pass@{k}', f'loss@{k}']
+        metrics += [f'mG-Pass@{k}', f'loss@{k}', f'cons@{k}']
     groups = [f'{group}/{metric}' for group in ('AMC-cn', 'AMC-en') for metric in metrics]
     shares = ['coverage', 'no answer', 'unrecognised', 'truncated', 'identical', 'duplicates']
     scalars = [key for key, value in result.items() if isinstance(value, float)]
-    unlisted = ('majority vote', 'G-Pass@2_0.0', 'G-Pass@4_0.0', 'loss@2', 'loss@4')
+    unlisted = ('majority vote', 'consistency', 'G-Pass@2_0.0', 'G-Pass@4_0.0')
+    unlisted += ('loss@2', 'loss@4', 'cons@2', 'cons@4')
     assert scalars[0] == 'accuracy'
     assert sorted(scalars) == sorted(set(metrics) - set(unlisted))
     assert sorted(result['figures']) == sorted([*metrics, *groups])

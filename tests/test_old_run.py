@@ -53,9 +53,10 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     found['shares'].pop('unrecognised', None)
     found['judging'].pop('reasons', None)
     for field in (found['figures'], found.get('intervals_fixed', {})):
-        for key in [key for key in field if 'loss@' in key]:
+        for key in [key for key in field if 'loss@' in key or 'cons' in key]:
             del field[key]
-    found.pop('intervals', None)
+    for name in ('intervals', 'tokens', 'reliable'):
+        found.pop(name, None)
     found.get('uncertainty', {}).pop('other_methods', None)
     return {
         k: rounded(v)

@@ -13,6 +13,7 @@ from typing import Any
 
 from opencompass_gpassk.results.figures import FAMILIES, SHARES, Family, Over
 from opencompass_gpassk.results.schema import FIELDS
+from opencompass_gpassk.results.token_figures import TOKENS
 from opencompass_gpassk.trials import Problem, Trial
 
 PAGE = Path(__file__).parents[1] / 'docs/results.md'
@@ -24,6 +25,10 @@ def described(page: str) -> str:
     tables = {
         'figures': table(['figure', 'key', 'mean over', 'meaning'], _figures()),
         'shares': table(['key', 'share of'], ([f'`{k}`', v] for k, v in SHARES.items())),
+        'tokens': table(
+            ['key', 'meaning'],
+            ([f'`{k}`'.format(**PLACES), v.format(**PLACES)] for k, v in TOKENS.items()),
+        ),
         'fields': table(
             ['field', 'holds', 'meaning'],
             ([f'`{path}`', one.kind.holds, one.about] for path, one in FIELDS.items()),

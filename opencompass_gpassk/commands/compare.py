@@ -29,6 +29,7 @@ from opencompass_gpassk.compare.differences import (
     tipping_point,
 )
 from opencompass_gpassk.compare.leaderboard import common_protocols
+from opencompass_gpassk.compare.lengths import length_caution
 from opencompass_gpassk.compare.paired_results import (
     Pair,
     chosen_models,
@@ -309,13 +310,14 @@ def _compare(
         differences = [one.without_claim() for one in differences]
         changes = [replace(one, p_value=math.nan, adjusted=math.nan) for one in changes]
     claimed = [one for one in differences if one.family == PRIMARY and one.claim(settings.level)]
+    longer = length_caution(a.result, b.result, claimed[0], settings.level) if claimed else ''
     return Compared(
         _name(pair),
         differences,
         changes,
         shared.left_out,
         reasons,
-        cautions(a, b, look),
+        [*cautions(a, b, look), *filter(None, [longer])],
         sides_differ(*pair),
         settings.level,
         k,

@@ -66,6 +66,7 @@ def bootstrap_means(
     seed: int = 0,
     method: str = 'bca',
     level: float = 0.95,
+    fewest: float = FEWEST,
 ) -> Intervals:
     """Return means over problems, with confidence intervals for a population of such problems.
 
@@ -85,6 +86,8 @@ def bootstrap_means(
         seed: Seed of the resamples.
         method: ``bca`` or ``percentile``.
         level: The intervals' coverage.
+        fewest: Least number of deviating clusters for a bootstrap; with fewer the interval is
+            Wilson's.
 
     >>> found = bootstrap_means([[1.0, 0.0], [0.5, 0.0], [0.0, 0.0], [1.0, 0.0]])
     >>> found.estimate, found.low.round(3), found.high.round(3), found.method
@@ -97,7 +100,7 @@ def bootstrap_means(
     result = np.full((2, len(estimate)), np.nan)
     several = sums.defined > 1
     # Rounding must not decide between two methods where there are exactly as many.
-    few = several & ((deviating < (1 - ROUNDING) * FEWEST) | (deviating == 0))
+    few = several & ((deviating < (1 - ROUNDING) * fewest) | (deviating == 0))
     differences = (low < 0) & (high > 0)
     direct = several & (few | differences)
     if direct.any():

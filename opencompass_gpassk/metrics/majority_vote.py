@@ -34,15 +34,31 @@ def majority_vote(
     voting = answer_class >= 0
     if not voting.any():
         return np.full_like(vote, np.nan) if correct.any() else vote
-    keys = np.stack([problem[voting], answer_class[voting]])
-    (voted, _), group, votes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)
-    right = np.bincount(group, weights=correct[voting])
-    known = np.bincount(group, weights=judged[voting])
-    share = np.divide(right, known, out=chance[voted], where=known > 0)
+    voted, votes, share = answer_votes(problem, answer_class, correct, judged, chance)
     most = np.zeros(problems, dtype=np.int64)
     np.maximum.at(most, voted, votes)
     leading = votes == most[voted]
     leaders = np.bincount(voted[leading], minlength=problems)
     total = np.bincount(voted[leading], weights=share[leading], minlength=problems)
     return np.divide(total, leaders, out=vote, where=leaders > 0)
+
+
+def answer_votes(
+    problem: NDArray[np.int64],
+    answer_class: NDArray[np.int64],
+    correct: NDArray[np.bool_],
+    judged: NDArray[np.bool_],
+    chance: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the A answers to all problems, problem by problem; arguments as above.
+
+    Returns:
+        Each of shape (A,): the answer's problem, its votes, and the chance that it is right.
+    """
+    voting = answer_class >= 0
+    keys = np.stack([problem[voting], answer_class[voting]])
+    (voted, _), group, votes = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    right = np.bincount(group, weights=correct[voting])
+    known = np.bincount(group, weights=judged[voting])
+    return voted, votes, np.divide(right, known, out=chance[voted], where=known > 0)

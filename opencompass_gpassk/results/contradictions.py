@@ -15,6 +15,7 @@ from opencompass_gpassk.results.stored_result import (
     has_verdicts,
     stored_protocol,
 )
+from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.trials import TrialTable
 
 ROUNDING = 1e-3  # percent; what is fitted is not the same to the last digit on every machine
@@ -40,12 +41,15 @@ def contradiction(result: Result, table: TrialTable) -> str:
             return f'its problems are not those of its trials: {differing}'
         if len(figures_of(result)) * (len(table.problems) + len(table)) > MOST_VALUES:
             return ''
-        given = table_figures(FigureValues(table, stored_protocol(result)))
+        values = FigureValues(table, stored_protocol(result))
+        given = table_figures(values)
     except ValueError as error:
         return f'its trials give no figures: {error}'
     # A result of an earlier version lacks the figures that were added since.
-    stored = {**result['figures'], **(result.get('shares') or {})}
-    numbers = {k: v for k, v in {**given['figures'], **given['shares']}.items() if k in stored}
+    tokens = (result.get('tokens') or {}).get('figures') or {}
+    stored = {**result['figures'], **(result.get('shares') or {}), **tokens}
+    found = {**given['figures'], **given['shares'], **token_figures(values)['figures']}
+    numbers = {k: v for k, v in found.items() if k in stored}
     others = [key for key, value in numbers.items() if not _same(stored[key], value)]
     if not others:
         return ''
@@ -100,7 +104,8 @@ def _counted(pair: tuple[int, int] | None) -> str:
 
 def _same(shown: Any, right: float) -> bool:
     value = math.nan if shown is None else float(shown)
-    return math.isnan(value) == math.isnan(right) and not abs(value - right) > ROUNDING
+    slack = ROUNDING + 1e-9 * abs(right)  # of tokens there may be very many
+    return math.isnan(value) == math.isnan(right) and not abs(value - right) > slack
 
 
 def _told(value: float | None) -> str:

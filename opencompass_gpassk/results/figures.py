@@ -18,7 +18,7 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics import understanding, version_figures
+from opencompass_gpassk.metrics import consensus, understanding, version_figures
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.majority_vote import majority_vote
 from opencompass_gpassk.metrics.version_figures import ratio
@@ -222,12 +222,18 @@ class Figure:
         return text.format(k=self.k, tau=self.tau, n='n' if self.n is None else self.n, m=self.m)
 
 
-def _majority_vote(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+def _votes(
+    trials: JudgedTrials,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.bool_], Row]:
+    """Return the arrays that votes are counted from, in the order of :func:`majority_vote`."""
     table = trials.table
     chance = ratio(trials.right_of_missing, trials.n - trials.known)
-    return majority_vote(
-        table.problem_index, table.answer_class, trials.correct, trials.judged, chance
-    )
+    return table.problem_index, table.answer_class, trials.correct, trials.judged, chance
+
+
+def _consistency(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    problem, answer, correct, _, chance = _votes(trials)
+    return consensus.consistency(problem, answer, correct, ~trials.table.lost, len(chance))
 
 
 ACCURACY = Family(
@@ -244,7 +250,7 @@ ACCURACY = Family(
 MAJORITY_VOTE = Family(
     key='majority vote',
     about='share of the problems that the most frequent answer solves',
-    values=_majority_vote,
+    values=lambda trials, at, protocol: majority_vote(*_votes(trials)),
     counted=Counted.PRESENT,
     repeated=True,
     on_page=True,
@@ -292,6 +298,29 @@ LOSS = Family(
     estimator=lambda at: Estimator('loss', at.k or 1),
     ranked=False,
     tabulated=True,
+    on_page=True,
+)
+CONSENSUS = Family(
+    name='cons@k',
+    key='cons@{k}',
+    about='chance that the most frequent answer of {k} samples is right',
+    values=lambda trials, at, protocol: consensus.consensus_at_k(
+        *_votes(trials), present=~trials.table.lost, k=at.k or 1
+    ),
+    counted=Counted.PRESENT,
+    repeated=True,
+    compared=False,
+    on_page=True,
+)
+CONSISTENCY = Family(
+    key='consistency',
+    about='chance that two samples of a problem have the same answer, right or wrong; needs no '
+    'gold answer',
+    values=_consistency,
+    counted=Counted.PRESENT,
+    ranked=False,
+    repeated=True,
+    compared=False,
     on_page=True,
 )
 
@@ -536,7 +565,7 @@ SCORED = Family(
 )
 
 FAMILIES = (
-    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS, LOSS),
+    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS, LOSS, CONSENSUS, CONSISTENCY),
     *(UNDERSTANDING_SCORE, SP_ACCURACY, DROP, GROUP_ACCURACY, CR, OOR),
     *(CR_BY_CHANCE, OOR_BY_CHANCE, OOR_LESS_CHANCE, G_PASS_OVER_VERSIONS, POOLED_G_PASS),
     *(BETWEEN_VERSIONS, BETWEEN_SAMPLES),
@@ -595,6 +624,7 @@ NUMBERS = {
     'n': r'(?P<n>[1-9]\d{0,8}|n)',
     'm': r'(?P<m>[1-9]\d{0,8})',
 }
+PASS_POWER = re.compile(r'pass\^([1-9]\d{0,8})$')  # what others call G-Pass@k at τ = 1
 SIDE = re.compile('(?P<side>sound |drop to sound )?(?P<rest>.*)')
 
 
@@ -603,12 +633,13 @@ def parse_figure(text: str) -> Figure:
     """Return the figure with this key or heading.
 
     Args:
-        text: For example ``G-Pass@16_0.5``, ``sound mG-Pass@16``, ``accuracy`` or ``average@16``.
+        text: For example ``G-Pass@16_0.5``, ``sound mG-Pass@16``, ``accuracy``, ``average@16``, or
+            ``pass^16``, which is ``G-Pass@16_1.0``.
 
     Raises:
         ValueError: If no figure has this key or heading.
     """
-    match = SIDE.fullmatch(text)
+    match = SIDE.fullmatch(PASS_POWER.sub(r'G-Pass@\1_1.0', text))
     side, rest = (Side(match['side'] or ''), match['rest']) if match else (Side.PLAIN, text)
     for family in FAMILIES:
         if side is not Side.PLAIN and not family.sides:

@@ -22,6 +22,8 @@ from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.question_versions import VersionGroups
+from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
+from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
 from opencompass_gpassk.runs.predictions import Response
@@ -210,9 +212,12 @@ def make_result(
             signature |= {'complete': protocol.complete, 'collapsed': protocol.collapsed}
         result['judging'] = dict(judging or {})
         result['bounds'] = bounds(values)
+        if protocol.ks:
+            result['reliable'] = {str(RATE): reliable_counts(attempts(values.trials))}
     if reasoning:
         signature['reasoning'] = reasoning.signature
     result['signature'] = signature
+    result['tokens'] = token_figures(values, intervals.level if intervals else None)
     if intervals:
         result |= figure_intervals(values, intervals)
     if protocol.judged:

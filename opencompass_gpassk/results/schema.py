@@ -23,6 +23,7 @@ MOST_K = 1024  # tables for a larger k fill the memory
 # A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
 MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 1500, 100_000, 50
 MOST_WARNINGS = 1000
+MOST_TOKENS = 1e300
 MOST_RATES = 10  # of errors
 OTHER_METRICS = 20  # metrics without k: accuracy, those of versions and of reasoning
 LONGEST_NAME, LONGEST_TEXT = 1000, 20_000
@@ -71,6 +72,12 @@ def _is_share(value: Any) -> bool:
 
 def _is_percent(value: Any) -> bool:
     return value is None or (_is_number(value) and not (value < 0 or value > 100))
+
+
+def _is_tokens(value: Any) -> bool:
+    # Per problem solved every time it may be more than MOST.
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value is None or (number and not (value < 0 or value > MOST_TOKENS))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -122,6 +129,8 @@ PERCENT = Kind(_is_percent, 'a number from 0 to 100, or null')
 SCHEMAS = Kind(lambda value: value in (1, 2, SCHEMA), f'{SCHEMA!r}')
 LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or null')
 BOX = Kind(_is_box, f'an object of {", ".join(BOX_NUMBERS)} and n, or null')
+TOKEN_COUNT = Kind(_is_tokens, 'a number from 0, or null')
+TOKEN_ENDS = Kind(lambda value: _listed(_is_tokens)(value) and len(value) == 2, 'a list of two')
 PAIR = Kind(_is_pair, 'a list of two numbers')
 TEXTS = Kind(_listed(TEXT.test), 'a list of texts')
 NUMBERS = Kind(_listed(_is_whole(1)), 'a list of whole numbers from 1')
@@ -218,6 +227,17 @@ FIELDS: dict[str, Field] = {
     'judge_error.figures.*.estimate': Field(NUMBER, 'in percent'),
     'judge_error.figures.*.range': Field(PAIR, '95 % range due to unknown true verdicts'),
     'judge_error.figures.*.with_sampling': Field(PAIR, 'the same for a population of problems'),
+    'reliable': Field(OBJECT, 'rate → problems that are surely solved so often, each by itself'),
+    'reliable.*': Field(OBJECT, 'three counts, by exact one-sided 95 % bounds of each problem'),
+    'reliable.*.*': Field(COUNT, '`at_least` the rate, `below` it, `unclear`'),
+    'tokens': Field(OBJECT, 'tokens of the responses, over the problems of the headline'),
+    'tokens.known': Field(PERCENT, 'responses whose tokens are known, in percent of all'),
+    'tokens.figures': Field(OBJECT, 'the figures below, in tokens'),
+    'tokens.figures.*': Field(TOKEN_COUNT, 'the figure; NaN if undefined'),
+    'tokens.intervals': Field(OBJECT, 'figure → confidence interval, as in `intervals`'),
+    'tokens.intervals.*': Field(
+        TOKEN_ENDS, 'low and high; null for an open end, as where no problem is solved every time'
+    ),
     'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
     'versions.per_group': Field(VERSIONS_NUMBER, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),
@@ -384,7 +404,7 @@ def _check_sizes(result: Result) -> None:
     """Raise a ValueError if a result holds more than can be shown in reasonable time."""
     groups, rows = result.get('groups') or {}, result.get('details') or []
     taus = len(result.get('taus') or [])
-    metrics = len(result.get('k') or []) * (taus + 3) + 2 * taus + OTHER_METRICS
+    metrics = len(result.get('k') or []) * (taus + 4) + 2 * taus + OTHER_METRICS
     metrics *= 3 if result.get('reasoning') else 1  # plain, sound, drop
     for what, number, most in (
         ('metrics, by k and taus', metrics, MOST_METRICS),

@@ -1,0 +1,117 @@
+"""``gpassk gate``: exact bounds of every problem, a figure's interval, and the exit codes."""
+
+from __future__ import annotations
+
+import json
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stored_table import table_of, write_result
+
+from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.metrics.reliability import samples_needed, surely_at_least, surely_below
+
+
+def at_least_so_many(n: int, c: int, rate: float) -> float:
+    """P[at least c of n], by definition."""
+    return sum(comb(n, j) * rate**j * (1 - rate) ** (n - j) for j in range(c, n + 1))
+
+
+@pytest.mark.parametrize('rate', [0.5, 0.8, 0.9])
+def test_bounds_of_a_problem_are_exact(rate: float) -> None:
+    """Clopper and Pearson: the bound is the rate at which the count has a chance of 5 %."""
+    for n in range(1, 50):
+        for c in range(n + 1):
+            assert surely_at_least(rate, n, c) == (at_least_so_many(n, c, rate) <= 0.05)
+            assert surely_below(rate, n, c) == (1 - at_least_so_many(n, c + 1, rate) < 0.05)
+
+
+def test_how_many_samples_show_a_rate() -> None:
+    """At 0.9, 29 of 29 or 45 of 46; one sample less does not."""
+    assert (samples_needed(0.9), samples_needed(0.9, wrong=1)) == (29, 46)
+    for rate in (0.3, 0.5, 0.8, 0.99):
+        for wrong in (0, 1, 3):
+            n = samples_needed(rate, wrong)
+            assert at_least_so_many(n, n - wrong, rate) <= 0.05
+            assert n == wrong + 1 or at_least_so_many(n - 1, n - 1 - wrong, rate) > 0.05
+
+
+def gate(*words: object) -> int:
+    """Run the command."""
+    return main(['gate', *map(str, words)])
+
+
+@pytest.mark.parametrize(
+    ('marks', 'code', 'told'),
+    [
+        (['+' * 14] * 3, 0, '3 surely are, 0 surely are not, 0 cannot be told: yes'),
+        (['+' * 14, '+' * 13 + '-'], 2, '14 right of 14, or 21 of 22, would show it: not known'),
+        (['+' * 14, '+' * 7 + '-' * 7], 1, 'below at 5 % / 2: p1 (7 of 14): NO'),
+        (['+' * 14, '+' * 13 + '?'], 2, '1 surely are, 0 surely are not, 1 cannot be told'),
+        (['+' * 14, '+' * 13 + 'x'], 2, '1 surely are, 0 surely are not, 1 cannot be told'),
+        (['+' * 14, '-' * 7 + '?' * 7], 1, 'p1 (7 of 14): NO'),
+        (['+' * 14, '-' * 3 + '?' * 11], 2, 'not known'),
+        (['+' * 8] * 3, 2, 'would show it; n = 8 cannot: not known'),
+        # 8 of 14 has a chance of 4.4 % at 0.8: below by itself, but not as one of many.
+        ([*['+' * 14] * 9, '+' * 8 + '-' * 6], 2, '9 surely are, 1 surely are not, 0 cannot'),
+    ],
+)
+def test_every_problem(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], marks: list[str], code: int, told: str
+) -> None:
+    """Shown, refuted or neither; a missing verdict and a lost response may be either."""
+    write_result(tmp_path / 'r.json', table_of(marks), [2])
+    assert gate(tmp_path / 'r.json', '--every-problem', 0.8) == code
+    assert told in capsys.readouterr().out
+
+
+def test_a_figure_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By its interval: above, below, or across the bar."""
+    rng = np.random.default_rng(0)
+    marks = [''.join('-+'[int(x)] for x in rng.random(8) < rng.random()) for _ in range(60)]
+    path = tmp_path / 'r.json'
+    result = write_result(path, table_of(marks), [2])
+    low, high = result['intervals']['G-Pass@2_1.0']
+    for bar, code in ((low - 0.1, 0), (low + 0.1, 2), (high - 0.1, 2), (high + 0.1, 1)):
+        assert gate(path, '--at-least', f'G-Pass@2_1.0 {bar}') == code
+        assert gate(path, '--at-least', f'pass^2 {bar}') == code
+    assert f'interval {low:.1f} to {high:.1f}: NO' in capsys.readouterr().out
+    # One that is refuted decides, whatever the other says.
+    assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.99) == 1
+    assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.0001) == 2
+
+
+def test_every_result_of_a_folder_must_pass(tmp_path: Path) -> None:
+    """What can't be read might miss the bar."""
+    for name in 'ab':
+        write_result(tmp_path / f'{name}.json', table_of(['+' * 14] * 3), [2])
+    assert gate(tmp_path, '--every-problem', 0.8) == 0
+    write_result(tmp_path / 'c.json', table_of(['-' * 14] * 3), [2])
+    assert gate(tmp_path, '--every-problem', 0.8) == 1
+    (tmp_path / 'c.json').write_text('{')
+    assert gate(tmp_path, '--every-problem', 0.8) == 2
+
+
+def test_what_cannot_be_trusted_is_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A result that contradicts its trials, and misuse, are neither 0 nor 1."""
+    path = tmp_path / 'r.json'
+    result = write_result(path, table_of(['+' * 14] * 3), [2])
+    assert result['reliable'] == {'0.9': {'at_least': 0, 'below': 0, 'unclear': 3}}
+    for words, told in (
+        ((), 'nothing is asked'),
+        (('--every-problem', 1), 'between 0 and 1'),
+        (('--at-least', 'pass^2'), 'write a figure and its least value'),
+        (('--at-least', 'pass^2 nan'), 'write a figure and its least value'),
+        (('--at-least', 'pass^3 5'), 'no such figure'),
+        (('--at-least', 'nothing 5'), 'figure is'),
+    ):
+        assert gate(path, *words) == 2
+        assert told in capsys.readouterr().err
+    result['figures']['G-Pass@2_1.0'] = result['G-Pass@2_1.0'] = 50.0
+    path.write_text(json.dumps(result), 'utf-8')
+    assert gate(path, '--every-problem', 0.8) == 2
+    assert 'G-Pass@2_1.0: 50.00 instead of 100.00: not known' in capsys.readouterr().out
