@@ -84,7 +84,7 @@ def test_only_who_has_no_other_rank_is_the_most_stable(
         assert {*named} <= first
         assert len({*named}) + int(more[1] if more else 0) == len(first)
         assert named == sorted(named, key=lambda name: -models[name][1])
-        assert ('no test tells apart' in told) is (len(first) > 1)
+        assert ('no test tells them apart' in told) is (len(first) > 1)
     assert (f'of the {len(ranked)} models' in told) == (len(ranked) < len(models))
 
 

@@ -320,7 +320,7 @@ def test_the_page_says_who_may_be_the_most_stable(chromium: Any, tmp_path: Path)
         names, _, rest = claim.partition(' may be the most stable of the 3 models compared by ')
         assert rest.startswith('G-Pass@4_1.0')
         assert set(re.findall(r'(\w+) \(\d', names)) == first
-        assert 'which no test tells apart' in claim
+        assert 'no test tells them apart' in claim
         assert re.search(
             '\\d+ warnings?, [1-9]\\d* affects? the ranking', tab.inner_text('.warnings')
         )

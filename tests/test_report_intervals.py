@@ -77,6 +77,7 @@ def test_brackets_stand_below_the_headline_figures() -> None:
         '    resamples)',
         "  * Wilson's interval instead of the bootstrap, where too few problems differ from the "
         'rest: mG-Pass@2',
+        '  * G-Pass@k_1.0 is what other tools call pass^k',
     ]
 
 

@@ -210,7 +210,7 @@ def test_hostile_names_stay_in_their_cell() -> None:
     text, markdown = to_text(table), to_markdown(table)
     assert '\x1b' not in text + markdown
     assert '<script>' not in markdown
-    assert len(text.splitlines()) == 7  # the headings take two
+    assert len(text.splitlines()) == 8  # the headings take two
     lines = markdown.splitlines()
     assert lines[2].count(' | ') == lines[4].count(' | ')
     assert [line for line in lines if line.startswith('- ')] == [

@@ -22,6 +22,7 @@ from opencompass_gpassk.results.stored_result import Entry, Estimate, read_figur
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
 ALIKE, APART = 5.0, 15.0  # points between averages, and between shares solved every time
+PROBLEMS = 'the problems'
 SIDES = ('A', 'B')  # the models of gpassk compare
 # A claim on few clusters of problems is about these problems; near 0 and 100 % more are needed.
 FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
@@ -41,16 +42,16 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
         ranked: Their ranks in the primary figure.
 
     Returns:
-        The sentences; '' if a single model's figures leave out problems, or fewer than two of
-        several models can be compared.
+        The sentences; '' if fewer than two of several models can be compared.
     """
     if len(entries) == 1:
         (entry,) = entries
         k = max(entry.ks, default=0)
-        some, every = entry.figure(PASS(k=k)), entry.figure(G_PASS(k=k, tau=1.0))
-        # A share of some of the problems would read as one of all.
-        whole = k and some is not None and every is not None and not entry.left_out(k)
-        told = _solves(entry.label, float(some or 0), float(every or 0), k) if whole else ''
+        some, every = _value(entry, PASS(k=k)), _value(entry, G_PASS(k=k, tau=1.0))
+        left = entry.left_out(k)
+        # A share of some of the problems must not read as one of all.
+        of = f'{_problems(entry) - left} of the {_problems(entry)} problems' if left else PROBLEMS
+        told = _solves(entry.label, some, every, k, of)
         return '. '.join(filter(None, (told, versions_claim(entries))))
     figure = ranked.figure
     if figure is None:
@@ -101,7 +102,7 @@ def _best(
         told = f'{", ".join(named)}{more} may be the {best}{among} by {figure.heading}'
         other = first[1] if len(first) > 1 else other
         if len(first) > 1:
-            told = f'{told}, which no test tells apart'
+            told = f'{told}: no test tells them apart'
     test = _tested(ranked, other, top)
     if test is None or math.isnan(test.difference):
         return told
@@ -257,13 +258,17 @@ def _ends(one: Difference, level: float) -> str:
     return f'{100 * level:.4g} % interval {signed(one.low)} to {signed(one.high)}'
 
 
-def _solves(name: str, some: float, every: float, k: int) -> str:
+def _solves(name: str, some: float, every: float, k: int, problems: str = PROBLEMS) -> str:
     if k < 2 or math.isnan(some + every):
         return ''
     return (
-        f'{short_line(name, LONGEST_NAME)} solves {_share(some)} of the problems in some of {k} '
+        f'{short_line(name, LONGEST_NAME)} solves {_share(some)} of {problems} in some of {k} '
         f'attempts, {_share(every)} in all of them'
     )
+
+
+def _problems(entry: Entry) -> int:
+    return int((entry.result.get('counts') or {}).get('problems') or 0)
 
 
 def _share(percent: float) -> str:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 
+from opencompass_gpassk.compare.claims import LONGEST_NAME, SIDES
 from opencompass_gpassk.compare.differences import Difference
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.results.figures import G_PASS
 from opencompass_gpassk.results.stored_result import Result
-from opencompass_gpassk.results.token_figures import MEAN, PER_SOLVED
+from opencompass_gpassk.results.token_figures import MEAN, PER_SOLVED, read_tokens
 
 SEVERAL = 2.0  # times as many tokens
 
 
-def length_caution(a: Result, b: Result, claimed: Difference, level: float) -> str:
+def length_caution(
+    a: Result, b: Result, claimed: Difference, level: float, names: tuple[str, str] = SIDES
+) -> str:
     """Return a sentence if the more stable model's responses are several times as long; else ''.
 
     Each model's tokens are those of its own tokenizer.
@@ -22,12 +26,13 @@ def length_caution(a: Result, b: Result, claimed: Difference, level: float) -> s
         b: The second result.
         claimed: Their difference in the primary figure, on which a claim is made.
         level: Confidence level of the claim.
+        names: Of both models.
     """
-    better, worse = ('B', b), ('A', a)
+    worse, better = zip((short_line(name, LONGEST_NAME) for name in names), (a, b), strict=True)
     if claimed.claim(level) == 'worse':
         better, worse = worse, better
     (long, short), (cost, other) = (
-        [_tokens(one, key) for _, one in (better, worse)]
+        [read_tokens(one, key) for _, one in (better, worse)]
         for key in (MEAN, PER_SOLVED.format(k=claimed.figure.k))
     )
     if claimed.figure.family is not G_PASS or not long >= SEVERAL * short > 0:
@@ -38,9 +43,3 @@ def length_caution(a: Result, b: Result, claimed: Difference, level: float) -> s
     )
     costs = f'; per problem solved every time: {cost:,.0f} and {other:,.0f}'
     return told if math.isnan(cost + other) else told + costs
-
-
-def _tokens(result: Result, key: str) -> float:
-    """Return a figure in tokens; NaN if it is unknown, as in results of earlier versions."""
-    value = ((result.get('tokens') or {}).get('figures') or {}).get(key)
-    return math.nan if value is None else float(value)

@@ -178,7 +178,7 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
             key: result.get(key)
             for key in (
                 *('k', 'taus', 'signature', 'counts', 'versions', 'reasoning', 'warnings'),
-                *('trials_file', 'uncertainty'),
+                *('trials_file', 'uncertainty', 'tokens', 'reliable'),
             )
         },
         **figures('', {}),

@@ -15,6 +15,7 @@ from opencompass_gpassk.metrics.token_cost import tokens_per_solved
 from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.figures import G_PASS
+from opencompass_gpassk.results.stored_result import Entry, Result
 from opencompass_gpassk.trials import TrialTable
 
 LEAST_KNOWN = 95.0  # percent of the responses
@@ -67,6 +68,28 @@ def token_figures(values: FigureValues, level: float | None = None) -> dict[str,
         if not math.isnan(cost.low):
             intervals[key] = [cost.low, None if math.isinf(cost.high) else cost.high]
     return {'known': share, 'figures': figures, **({'intervals': intervals} if level else {})}
+
+
+def read_tokens(result: Result, key: str) -> float:
+    """Return a figure in tokens; NaN if it is unknown, as in results of earlier versions."""
+    value = ((result.get('tokens') or {}).get('figures') or {}).get(key)
+    return math.nan if value is None else float(value)
+
+
+def cost_text(entry: Entry, k: int) -> str:
+    """Return the tokens per problem solved every time with their interval; '' if unknown.
+
+    Of a model that solves no problem every time the lower end is told.
+    """
+    key = PER_SOLVED.format(k=k)
+    cost = read_tokens(entry.result, key)
+    ends = ((entry.result.get('tokens') or {}).get('intervals') or {}).get(key)
+    low, high = ends or (None, None)
+    if math.isnan(cost):
+        return '' if low is None else f'none solved, above {low:,.0f}'
+    if low is None:
+        return f'{cost:,.0f}'
+    return f'{cost:,.0f} [{low:,.0f}, {"…" if high is None else f"{high:,.0f}"}]'
 
 
 def _counts(table: TrialTable) -> NDArray[np.float64]:

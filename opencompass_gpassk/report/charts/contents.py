@@ -14,6 +14,7 @@ from opencompass_gpassk.report.charts.scatter import (
     drop_chart,
     false_positives_chart,
     rated_results,
+    tokens_chart,
 )
 from opencompass_gpassk.report.charts.style import Chart, Looks
 from opencompass_gpassk.report.charts.sweep import sweep_chart, sweeps
@@ -50,6 +51,8 @@ def _of(benchmark: Benchmark, trials: Trials, looks: Looks) -> Iterable[Chart]:
             yield growth_chart(benchmark, k, tables, looks)
     for sweep in sweeps(benchmark):
         yield sweep_chart(benchmark, sweep)
+    if lengths := tokens_chart(benchmark, max(benchmark.ks), looks):
+        yield lengths
     if difficulties(benchmark):
         yield decline_chart(benchmark, looks)
 

@@ -1,4 +1,4 @@
-"""Models as points: the drop from original problems, and false positives, against accuracy."""
+"""Models as points: drops and false positives against accuracy, stability against length."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.style import (
     MARKERS,
@@ -18,8 +19,9 @@ from opencompass_gpassk.report.charts.style import (
     intervals_told,
     shown_label,
 )
-from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES, Figure
+from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES, G_PASS, Figure
 from opencompass_gpassk.results.stored_result import Entry, Estimate
+from opencompass_gpassk.results.token_figures import MEAN, read_tokens
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,7 +97,7 @@ def drop_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -
 
     def plot(axis: Axes) -> None:
         plot_drop(axis, points, looks)
-        axis.set(xlabel='accuracy on versions, RV (%)', ylabel='drop SP − RV (points)')
+        axis.set(xlabel='accuracy on versions, RV (%)', ylabel='drop SP - RV (points)')
 
     told = (
         f'{", ".join(panel)}: drop from the accuracy on original problems to that on versions, '
@@ -103,6 +105,25 @@ def drop_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -
     )
     told += intervals_told((v for point in points.values() for v in point), 'crosses')
     return Chart(f'{"_".join(panel)}_drop', told, plot)
+
+
+def tokens_chart(benchmark: Benchmark, k: int, looks: Looks) -> Chart | None:
+    """Return the chart of stability against the length of responses; None if no length is known."""
+    figure = G_PASS(k=k, tau=1.0)
+    points = {
+        entry.label: (read_tokens(entry.result, MEAN), number(entry.figure(figure)))
+        for entry in benchmark.entries
+    }
+    if all(any(map(math.isnan, point)) for point in points.values()):
+        return None
+
+    def plot(axis: Axes) -> None:
+        plot_points(axis, points, looks)
+        axis.set(xlabel='mean tokens of a response', ylabel=f'{figure.heading} (%)')
+
+    told = f'{benchmark.name}: {figure.heading} by the mean tokens of a response.'
+    told += intervals_told(y for _, y in points.values())
+    return Chart(f'{benchmark.name}_tokens_k{k}', told, plot)
 
 
 def rated_results(found: Sequence[Entry]) -> list[Entry]:

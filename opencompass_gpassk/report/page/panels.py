@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.compare.claims import difference_claim
 from opencompass_gpassk.compare.differences import SETTINGS
+from opencompass_gpassk.compare.lengths import length_caution
 from opencompass_gpassk.metrics.weakest_group import weakest_group
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.notes import (
@@ -57,6 +59,7 @@ from opencompass_gpassk.results.figures import (
 )
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.token_figures import MEAN, cost_text, read_tokens
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 MOST_PANELS = 3  # k for which a data set has a panel: the greatest
@@ -135,6 +138,7 @@ def _panel(
                 'cells': [_cell(entry, column.figure, greedy=sampled) for column in shown],
                 'dumbbell': dumbbell(known(entry, some), known(entry, every)),
                 'bar': solved_bar(*_solved(one, place)),
+                'tokens': _tokens(entry, k),
             }
         )
         points = {tau: known(entry, G_PASS(k=k, tau=tau)) for tau in taus}
@@ -146,6 +150,7 @@ def _panel(
         'sampled': sampled,
         'ranked': ranked,
         'columns': shown,
+        'tokens': any(row['tokens'] for row in rows),
         'rows': rows,
         'curves': curves_over_tau(curves, taus, k) if curves and k else '',
         'more': curves[IN_FULL:],
@@ -180,6 +185,15 @@ def _cell(entry: Entry, figure: Figure, *, greedy: bool = False) -> list[str]:
     if figure != GREEDY and (true := entry.true_figures.get(figure.key)):
         more.append(f'true {percent(true["estimate"])} {span(true["range"])}')
     return [percent(value), *filter(None, more)]
+
+
+def _tokens(entry: Entry, k: int | None) -> list[str]:
+    """Return the mean tokens of a response, and per problem solved every time; [] if unknown."""
+    mean = read_tokens(entry.result, MEAN)
+    if math.isnan(mean):
+        return []
+    cost = cost_text(entry, k) if k else ''
+    return [f'{mean:,.0f}', *([f'per solved {cost}'] if cost else [])]
 
 
 def _rank(rank: Sequence[int] | None) -> str:
@@ -337,10 +351,12 @@ def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
     for pair, of_pair in one.differences.items():
         names = one.entries[pair[0]].label, one.entries[pair[1]].label
         tested = one.ranked.tested.get(pair)
+        results = one.entries[pair[0]].result, one.entries[pair[1]].result
         shown.append(
             {
                 'names': names,
                 'claim': difference_claim(names, tested, SETTINGS.level) if tested else '',
+                'length': length_caution(*results, tested, SETTINGS.level, names) if tested else '',
                 'incomparable': one.ranked.apart.get(pair, ''),
                 'rows': [
                     (

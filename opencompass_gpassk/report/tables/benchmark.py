@@ -10,6 +10,7 @@ from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import (
+    PASS_HAT,
     benchmark_notes,
     sensitivity_notes,
     threshold_notes,
@@ -66,7 +67,7 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             marks=marks,
             claims=[claim] if claim else [],
             warnings=[*(() if index else general), *(() if index else ranked.notes)],
-            remarks=[] if index else sensitivity_notes(benchmark),
+            remarks=[] if index else [*sensitivity_notes(benchmark), PASS_HAT],
             main=k == max(benchmark.ks, default=None),
         )
     yield from _true_verdicts(benchmark)

@@ -9,6 +9,7 @@ from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.notes import undecided_note
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.contamination import contamination_table
+from opencompass_gpassk.report.tables.cost import cost_table
 from opencompass_gpassk.report.tables.difficulty import decline_tables
 from opencompass_gpassk.report.tables.pivot import pivots
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
@@ -20,7 +21,7 @@ from opencompass_gpassk.results.warnings import UNAPPLIED
 
 def report_tables(board: Board) -> list[Table]:
     """Return all tables of a report."""
-    signs = contamination_table(board)
+    singles = (cost_table(board), contamination_table(board))
     note = undecided_note(board.results)
     tables = [
         *benchmark_tables(board),
@@ -28,7 +29,7 @@ def report_tables(board: Board) -> list[Table]:
         *variable_tables(board),
         *reasoning_tables(board),
         *sound_tables(board),
-        *([signs] if signs else []),
+        *filter(None, singles),
     ]
     if not note:
         return tables
