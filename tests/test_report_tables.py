@@ -217,6 +217,7 @@ def test_hostile_names_stay_in_their_cell() -> None:
         '- a\\|b &lt;script&gt;�\\[2J \\*x\\* � solves 75 % of the problems in some of 4 attempts, '
         '25 % in all of them',
         '- a\\|b &lt;script&gt;�\\[2J \\*x\\* �',
+        '- G-Pass@k_1.0 is what other tools call pass^k',
     ]
     markdown.encode()
     to_csv(made).encode()
