@@ -6,7 +6,9 @@ import json
 import math
 import random
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +35,11 @@ from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
 
 
-def claim_of(models: dict[str, tuple[float, float, tuple[int, int] | None]], k: int = 8) -> str:
+def claim_of(
+    models: dict[str, tuple[float, float, tuple[int, int] | None]],
+    k: int = 8,
+    counts: Mapping[str, Any] | None = None,
+) -> str:
     """The sentence on models with these pass@k, G-Pass@k at τ = 1, and ranks."""
     strictest = G_PASS(k=k, tau=1.0)
     entries = [
@@ -44,6 +50,7 @@ def claim_of(models: dict[str, tuple[float, float, tuple[int, int] | None]], k: 
                 'figures': {PASS(k=k).key: some, strictest.key: every},
                 'k': [k],
                 'signature': {'n': 8},
+                'counts': counts,
             },
         )
         for name, (some, every, _) in models.items()
@@ -100,6 +107,10 @@ def test_of_one_model_shares_are_told(some: float, every: float, told: str) -> N
     """Nearly all is not all; nothing is told of what is undefined, or of one attempt."""
     assert claim_of({'m': (some, every, None)}).startswith(f'm solves {told}')
     assert claim_of({'m': (math.nan, math.nan, None)}) == ''
+    left_out = {'problems': 100, 'excluded': {'8': 1}}
+    assert 'of 99 of the 100 problems in some of 8' in claim_of(
+        {'m': (some, every, None)}, counts=left_out
+    )
     assert claim_of({'m': (some, some, None)}, k=1) == ''
 
 

@@ -322,6 +322,21 @@ def test_a_table_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) 
         assert any(line.startswith(name[:5]) and name[-9:] in line for line in text.splitlines())
 
 
+def test_every_part_of_a_table_tells_its_rows_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a narrow terminal group, model and k stand in each part of a table by groups."""
+    monkeypatch.setenv('COLUMNS', '80')
+    made = results(a=[make_result(COUNTS, 8, (4, 8))], b=[make_result(COUNTS, 8, (4, 8))])
+    table = next(one for one in benchmark_tables(Board(made)) if one.breakdown)
+    heads = [line for line in to_text(table).splitlines() if line.startswith('group ')]
+    assert len(heads) > 1
+    for head in heads:
+        assert [name for name in head.split() if name in ('group', 'model', 'k')] == [
+            'group',
+            'model',
+            'k',
+        ]
+
+
 def test_data_sets_are_called_as_the_user_called_them() -> None:
     """Wherever no other has that name; then the number of samples or the hash tells them apart."""
     assert called(['exam-20e3d2-n32', 'sample-n16']) == {

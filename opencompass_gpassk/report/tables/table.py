@@ -211,7 +211,7 @@ def _fitting(table: Table, rows: list[list[str]]) -> str:
     """Return the table's body.
 
     If it is too wide, headings take two lines and names are cut; if that is not enough, the columns
-    are spread over several bodies, each with the first columns of names.
+    are spread over several bodies, each with the columns that tell rows apart.
     """
     width = line_width()
     sides = list(map(alignment, zip(*table.rows, strict=True)))
@@ -230,14 +230,16 @@ def _fitting(table: Table, rows: list[list[str]]) -> str:
         body = _tabulated(rows, headings, sides)
     if _width(body) <= width:
         return body
-    names = next((i for i, side in enumerate(sides) if side == 'right'), len(sides))
-    bodies, columns = [], list(range(names))
-    for column in range(names, len(headings)):
-        wider = _part(rows, headings, sides, [*columns, column])
-        if _width(wider) > width and len(columns) > names:
+    figures = [any(isinstance(cell, float) for cell in of) for of in zip(*table.rows, strict=True)]
+    first = figures.index(True) if True in figures else len(figures)
+    names = [i for i in range(first) if sides[i] == 'left' or table.columns[i] == 'k']
+    bodies, columns = [], names
+    for column in (i for i in range(len(headings)) if i not in names):
+        wider = sorted([*columns, column])
+        if _width(_part(rows, headings, sides, wider)) > width and len(columns) > len(names):
             bodies.append(_part(rows, headings, sides, columns))
-            columns = list(range(names))
-        columns.append(column)
+            wider = sorted([*names, column])
+        columns = wider
     return '\n\n'.join([*bodies, _part(rows, headings, sides, columns)])
 
 
