@@ -152,7 +152,7 @@ def test_intervals_are_shown_where_there_are_any(tmp_path: Path) -> None:
             result['uncertainty'] = {'method': 'bca', 'other_methods': {'wilson': ['G-Pass@4_0.5']}}
         write_json(path, result)
     page = render_page(page_data([tmp_path / 'w']))
-    body = page.partition('<div class="map">')[0].partition('<main')[2]
+    body = page.partition('<div class="map"')[0].partition('<main')[2]
     assert sorted(set(re.findall(r'\[\d.+?\]', body))) == ['[1.0, 2.0]', '[3.0, 4.0]', '[5.0, 6.0]']
     assert 'BCa' in body and 'Wilson' in body
 

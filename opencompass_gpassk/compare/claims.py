@@ -93,7 +93,7 @@ def _best(
     top, other = (first[0], next(one for one in known if one != first[0]))
     share = _share(_value(entries[top], figure))
     every = f'all {figure.k} attempts' if (figure.family, figure.tau) == (G_PASS, 1.0) else ''
-    shown = f'{share} of the problems in {every}' if every else share
+    shown = f'it solves {share} of the problems in {every}' if every else share
     if sure:
         told = f'{name[top]} is the {best}{among} by {figure.heading}: {shown}'
     else:

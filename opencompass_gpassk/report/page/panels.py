@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from opencompass_gpassk.compare.claims import difference_claim
 from opencompass_gpassk.compare.differences import SETTINGS
 from opencompass_gpassk.compare.lengths import length_caution
+from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.metrics.weakest_group import weakest_group
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.notes import (
@@ -83,7 +84,7 @@ def _section(data: PageData, one: DataSet, looks: Mapping[str, int], index: int)
         'name': data.shown(one.name),
         'of': one,
         'size': max(one.benchmark.problems, default=None),
-        'trust': trust_notes(one.benchmark),
+        'trust': [*trust_notes(one.benchmark), *_doubtful(one)],
         'warnings': _warnings(one),
         'intervals': column_notes(one.benchmark),
         'panels': [_panel(data, one, looks, k, main=k == ks[-1]) for k in ks],
@@ -92,6 +93,13 @@ def _section(data: PageData, one: DataSet, looks: Mapping[str, int], index: int)
         'map': _map(one),
         'pairs': _pairs(one, ks[-1]),
     }
+
+
+def _doubtful(one: DataSet) -> list[str]:
+    """Return how many gold answers are doubtful, [] if none is."""
+    number = sum(problem.suspect is not None for problem in one.problems)
+    verb = 'is' if number == 1 else 'are'
+    return [f'{counted(number, "gold answer")} {verb} doubtful (see the tag below)'] * bool(number)
 
 
 def _warnings(one: DataSet) -> list[tuple[str, bool]]:
@@ -310,6 +318,7 @@ def _map_row(row: Sequence[tuple[int, PageProblem]], entries: int) -> dict[str, 
         'name': first.problem.cluster if len(row) > 1 else _named(first),
         'first': place,
         'words': first.words,
+        'perhaps': first.suspect.answer if first.suspect else '',
         'tags': list(dict.fromkeys(tag for _, problem in row for tag in problem.tags)),
         'groups': ' · '.join(f'{name} {value}' for name, value in first.groups),
         'cells': [[_map_cell(*cell, entry) for cell in row] for entry in range(entries)],
