@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +21,15 @@ from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.make_result import store
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS
+from opencompass_gpassk.results.read import read_result
+from opencompass_gpassk.runs.config import N_OF_NAME
 from opencompass_gpassk.runs.predictions import (
     PredictionFiles,
     Response,
     align,
     model_name,
     prediction_folder,
-    read_handed_over,
+    read_predictions,
     retry_note,
     run_folder,
 )
@@ -80,7 +84,11 @@ def problems_of(
 
 def with_prompts(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Problem]:
     """Return the problems; those without a question get the prompt that was answered."""
-    prompts = {one.identity[0]: one.prompt for one in responses if one.identity and one.prompt}
+    lacking = {problem.problem_id for problem in problems if not problem.question}
+    prompts: dict[str, str] = {}
+    for one in responses if lacking else ():
+        if one.identity and one.identity[0] in lacking:
+            prompts.setdefault(one.identity[0], one.prompt)
     return [
         problem
         if problem.question
@@ -220,6 +228,8 @@ class AnsweredTask:
         for warning in result['warnings']:
             get_logger().warning(f'{self.name}: {warning}')
         if self.folder:
+            if looks := earlier_looks(self.folder, result['signature']['n']):
+                result['looks'] = looks
             store(self.folder.with_name(f'{self.folder.name}.trials.jsonl.gz'), table, result)
             steps = self.folder.with_name(f'{self.folder.name}.steps.jsonl.gz')
             if reasoning:
@@ -241,7 +251,7 @@ def read_task(
         evaluator: The evaluator; it holds the task's folder and the postprocessor.
         settings: The settings for reading the task.
         rows: The test set, each problem repeated n times.
-        score_kwargs: ``predictions`` and ``references``, one per row.
+        score_kwargs: ``references``, one per row, and ``predictions``, if there are no files.
 
     Raises:
         IncompletePredictionsError: If fewer responses are there than ``min_coverage`` demands.
@@ -298,19 +308,45 @@ def _groups(given: Groups | None, columns: Sequence[str], name: str) -> tuple[tu
 
 
 def _predictions(
-    evaluator: BaseEvaluator, folder: Path | None, predictions: list[Any]
+    evaluator: BaseEvaluator, folder: Path | None, handed_over: Sequence[str]
 ) -> PredictionFiles:
-    texts = evaluator.pred_postprocess(predictions)
-    is_answer: Callable[[Any, str], bool] = answer_test(
-        _config('eval_cfg'), _config('model_cfg'), evaluator.pred_postprocessor
-    )
+    """Return the responses as OpenCompass would postprocess them; in a task, of its files.
+
+    They are read as a stream. What OpenCompass hands over counts only where no files are known.
+    """
+    is_answer = answer_test(_config('eval_cfg'), _config('model_cfg'), evaluator.pred_postprocessor)
+    # Applies pred_role and the postprocessors of model and data set.
+    of_task = getattr(running_task(), '_process_predictions', list)
+
+    def process(texts: list[str]) -> Iterator[tuple[Any, bool]]:
+        values = evaluator.pred_postprocess(of_task(texts) if folder else texts)
+        for raw, value in zip(texts, values, strict=True):
+            yield value, is_answer(raw, '' if value is None else str(value))
+
     if folder:
-        return read_handed_over(prediction_folder(folder), folder.name, texts, is_answer)
+        return read_predictions(prediction_folder(folder), folder.name, process=process)
     rows = [
-        Response(text, f'#{index}', is_answer=is_answer(raw, text))
-        for index, (raw, text) in enumerate(zip(predictions, texts, strict=True))
+        Response(text, f'#{index}', is_answer=answer)
+        for index, (text, answer) in enumerate(process(list(handed_over)))
     ]
-    return PredictionFiles(rows, len(rows), [], [])
+    return PredictionFiles(rows, [], [])
+
+
+def earlier_looks(folder: Path, n: int) -> list[int]:
+    """Return with which smaller n the run has, or had, a result of the same data set, ascending.
+
+    Args:
+        folder: The folder of the result; the others are beside it, under names of another n.
+        n: Samples of each problem of the result.
+    """
+    name = re.compile(re.escape(N_OF_NAME.sub('', folder.name)) + r'([-_]n\d+)?\.json')
+    found: set[int] = set()
+    for path in folder.parent.iterdir() if folder.parent.is_dir() else ():
+        if name.fullmatch(path.name):
+            with suppress(OSError, ValueError):  # not a result that can be read
+                result = read_result(path)
+                found |= {result['signature']['n'], *(result.get('looks') or ())}
+    return sorted(look for look in found if look < n)
 
 
 def _config(name: str) -> Mapping[str, Any]:

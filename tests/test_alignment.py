@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from opencompass_gpassk.runs.predictions import (
     PredictionFiles,
     Response,
     align,
+    find_gaps,
     prediction_folder,
-    read_handed_over,
+    read_predictions,
     retry_note,
 )
 
@@ -24,9 +26,7 @@ GOLDS = ['a', 'b', 'c'] * 2
 
 def files(*responses: Response, **named: Any) -> PredictionFiles:
     """Prediction files with these responses."""
-    return PredictionFiles(
-        list(responses), len(responses), **{'missing': [], 'unfinished': []} | named
-    )
+    return PredictionFiles(list(responses), **{'missing': [], 'unfinished': []} | named)
 
 
 def response(row: int, gold: str | None = None) -> Response:
@@ -106,11 +106,8 @@ def test_gold_answers_that_are_no_texts_are_compared_too() -> None:
             align(ROWS[:1], [changed], recorded, name='d')
 
 
-@pytest.mark.parametrize('processed', [False, True])
-def test_texts_behind_a_missing_shard_count_unless_others_were_postprocessed(
-    tmp_path: Path, processed: bool
-) -> None:
-    """OpenCompass stops at the missing shard; what lies behind was never postprocessed."""
+def test_texts_behind_a_missing_shard_are_postprocessed_too(tmp_path: Path) -> None:
+    """OpenCompass stops at the missing shard; we read on."""
     for shard in (0, 2):
         record = {
             'prediction': f'text {shard}',
@@ -119,10 +116,27 @@ def test_texts_behind_a_missing_shard_count_unless_others_were_postprocessed(
             'replica': 0,
         }
         (tmp_path / f'd_{shard}.json').write_text(json.dumps({'0': record}))
-    texts = ['TEXT' if processed else 'text 0']
-    read = read_handed_over(tmp_path, 'd', texts)
-    assert [r.text for r in read.responses] == texts + ([] if processed else ['text 2'])
+    read = read_predictions(
+        tmp_path, 'd', process=lambda texts: [(text.upper(), True) for text in texts]
+    )
+    told = [(r.text, r.raw, r.is_answer) for r in read.responses]
+    assert told == [('TEXT 0', 'text 0', True), ('TEXT 2', 'text 2', True)]
     assert read.missing == ['d_1.json']
+
+
+def test_rows_that_are_held_twice_with_one_key_are_one() -> None:
+    """Another number of workers makes other shards, which take what the former ones saved."""
+    for keys, twice in ((('k', 'k'), 0), (('k', 'l'), 1), (('', ''), 1)):
+        rows = {f'{i}.json': [(ROWS[0], key)] for i, key in enumerate(keys)}
+        gaps = find_gaps(rows, ROWS[:1])
+        assert (len(gaps.missing), len(gaps.twice)) == (0, twice)
+
+
+@pytest.mark.parametrize('text', ['', 'x' * 9999, '\ud800\u2028\U0001f600' * 200])
+def test_any_text_is_kept(text: str) -> None:
+    """Long ones are kept compressed."""
+    kept = dataclasses.replace(Response(text, 'f#0', unprocessed=text * 2), is_answer=True)
+    assert (kept.text, kept.raw) == (text, text * 2)
 
 
 @pytest.mark.parametrize('model', ['demo', 'org/demo'])
@@ -130,13 +144,6 @@ def test_predictions_lie_beside_results(model: str) -> None:
     """Also those of a model whose name holds a slash, and in a work dir that is called results."""
     out_dir = Path('/x/results/20250101_000000/results') / model / 'd'
     assert prediction_folder(out_dir) == Path('/x/results/20250101_000000/predictions') / model
-
-
-def test_files_that_change_meanwhile_are_noticed(tmp_path: Path) -> None:
-    """More texts than records: another process is writing."""
-    (tmp_path / 'd.json').write_text(json.dumps({'0': {'prediction': 'x'}}))
-    with pytest.raises(ValueError, match='handed over 2 predictions'):
-        read_handed_over(tmp_path, 'd', ['x', 'y'])
 
 
 def test_lost_responses_can_be_tried_again() -> None:

@@ -94,9 +94,24 @@ def test_the_config_is_one_of_opencompass() -> None:
     )
     (dataset,) = config.datasets
     assert (dataset.n, dataset.k) == (16, [4, 8])
-    assert parts(config) == [[f'{dataset.abbr}_0'], [f'{dataset.abbr}_1']]
+    assert parts(config) == [[dataset.abbr]]  # 64 rows are one batch
     assert RUNNERS.build(config.infer.runner).max_num_workers == 2
     assert Path(f'{config.work_dir}.py').is_file()
+
+
+@pytest.mark.parametrize(('batch', 'shards'), [(256, 2), (64, 8), (8, 8)])
+def test_shards_of_local_engines_are_for_more_workers_than_there_are(
+    batch: int, shards: int
+) -> None:
+    """480 rows at 256 at once are two batches, whoever draws them."""
+    rows = [{'question': f'{i} + 0 = ?', 'answer': str(i)} for i in range(30)]
+    Path('thirty.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    kind = 'opencompass.models.VLLM'
+    Path('local.py').write_text(
+        f"models = [dict(abbr='a', type='{kind}', path='x', batch_size={batch})]"
+    )
+    config = written('--model', 'local.py', '--data', 'thirty.jsonl', '-n', '16')
+    assert sum(map(len, parts(config))) == shards
 
 
 def test_slurm_stands_in_the_config() -> None:
@@ -320,7 +335,7 @@ def test_what_is_let_through_comes_back(pieces: list[str]) -> None:
     text = ''.join(pieces)
     models = [{'path': text, 'nested': {'text': [text], 'last': text * 3}}]
     try:
-        written = job_text({'models': models}, Path('/w'), workers=1, partition=None)
+        written = job_text({'models': models}, Path('/w'), workers=1, partition=None, shards={})
     except ValueError:
         return
     for number in range(2):
@@ -465,14 +480,18 @@ def test_the_judge_is_asked_too(
 def test_each_job_has_a_work_dir_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     """The same settings find it again; others don't get it."""
     job = ('--model', 'demo', '--data', 'sums.jsonl')
-    for more in ((), (), ('--workers', '2'), ('--temperature', '0.5')):
+    same = ((), (), ('--workers', '2'), ('-n', '48', '-k', '2', '--tau', '1'), ('--judge', 'rule'))
+    for more in (*same, ('--temperature', '0.5')):
         assert main(['run', *job, *more, '--dry-run']) == 0
     assert len(list(Path('outputs/run').glob('*.py'))) == 2
     named = (*job, '--work-dir', 'mine', '--dry-run')
     assert main(['run', *named]) == 0
     assert Path('mine.py').is_file()
+    assert main(['run', *named, '-n', '48']) == 0
     assert main(['run', *named, '--limit', '2']) == 1
-    assert 'choose another --work-dir' in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert 'limit was None, and is 2' in told
+    assert 'Choose another --work-dir' in told
 
 
 @pytest.mark.slow
@@ -498,16 +517,35 @@ def test_a_job_is_interrupted_and_resumed(
     monkeypatch.setattr(opencompass_gpassk.commands.run, 'watch', interrupted)
     assert main(job[:-1]) == 130
     assert '--resume' in capsys.readouterr().err
-    assert main([*job, '--workers', '2']) == 1
-    assert '--workers 1' in capsys.readouterr().err
     (run,) = Path('outputs/run').glob('*/*/')
     (saved,) = (run / 'predictions/judge').glob('tmp_*.jsonl')
     before_it = saved.read_text().count('"prediction"')
     server.respond = adds
     server.bodies.clear()
     monkeypatch.setattr(opencompass_gpassk.commands.run, 'watch', watch)
-    assert main(job) == 0
+    assert main([*job, '--workers', '2']) == 0
     (path,) = (run / 'predictions/judge').glob('*.json')
     assert len(json.loads(path.read_text())) == 24
     assert sum(body['max_tokens'] > 2 for body in server.bodies) == 24 - before_it < 24
     assert (run / 'summary').is_dir()
+
+
+@pytest.mark.slow
+def test_more_samples_are_asked_for_alone(server: JudgeServer) -> None:
+    """The table shows both n, the result remembers the look, and fewer samples cost nothing."""
+    job = ['run', '--model', server.url, '--data', 'sums.jsonl', '-k', '2', '-n']
+    asked = []
+    for more in (['4'], ['12', '--resume'], ['3', '--resume', '--workers', '2']):
+        before = server.calls
+        assert main([*job, *more]) == 0
+        asked.append(server.calls - before - 1)  # one tries the protocol
+    assert asked == [16, 32, 0]
+    (run,) = Path('outputs/run').glob('*/*/')
+    results = {
+        one['signature']['n']: one
+        for path in (run / 'results/judge').glob('*.json')
+        for one in [json.loads(path.read_text())]
+    }
+    assert {n: one.get('looks') for n, one in results.items()} == {3: None, 4: None, 12: [4]}
+    table = (run / 'summary/latest/gpassk.txt').read_text()
+    assert 'n = 3 or 4 or 12' in table

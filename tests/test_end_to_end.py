@@ -11,6 +11,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,6 +24,7 @@ import pytest
 from judge_server import JudgeServer
 
 from opencompass_gpassk.judging.verdict_store import VerdictStore
+from opencompass_gpassk.runs.running_task import UNREAD
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -245,6 +247,53 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     figures, expected = result(run), result(run_folder(whole[0]))
     assert figures['details'] == expected['details']
     assert figures['counts'] == expected['counts']
+
+
+EVAL = """
+from opencompass.partitioners import NaivePartitioner
+from opencompass.runners import LocalRunner
+from opencompass.tasks import OpenICLEvalTask
+
+datasets = livemathbench_datasets
+eval = dict(
+    partitioner=dict(type=NaivePartitioner),
+    runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=OpenICLEvalTask)),
+)
+"""
+SRUN = """#!/bin/sh
+while [ $# -gt 0 ]; do case "$1" in */python*) exec "$@" ;; esac; shift; done
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ('more', 'options'),
+    [
+        (SAMPLED_ALONE, ()),
+        (SAMPLED_ALONE, ('-m', 'eval')),
+        (SAMPLED_ALONE, ('--slurm', '-p', 'debug')),
+        (EVAL, ()),
+    ],
+)
+def test_responses_are_read_by_the_evaluator_however_it_is_started(
+    more: str, options: Sequence[str], whole: tuple[Path, str], tmp_path: Path
+) -> None:
+    """OpenCompass's task hands nothing over, and the result is the same."""
+    write_config(tmp_path, more)
+    before = run_folder(whole[0])
+    run = tmp_path / 'outputs' / before.name
+    shutil.copytree(before / 'predictions', run / 'predictions')
+    (tmp_path / 'srun').write_text(SRUN)
+    (tmp_path / 'srun').chmod(0o755)
+    path = f'{tmp_path}:{os.environ["PATH"]}'
+    job = start(tmp_path, '-r', '--max-num-workers', '2', *options, PATH=path)
+    assert job.wait(SECONDS) == 0
+    (log,) = run.glob(f'logs/eval/{MODEL}/*.out')
+    assert UNREAD in log.read_text()
+    found, expected = result(run), result(before)
+    for one in (found, expected):
+        one['judging'].pop('ledger')
+    assert found == expected
 
 
 @pytest.mark.slow

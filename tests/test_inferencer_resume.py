@@ -57,11 +57,13 @@ def test_start_with_changed_settings_costs_nothing_that_was_saved(
                 run(chat, tmp_path, 'part', **settings)
     (warning,) = said
     assert '10 saved responses' in warning
-    assert str(tmp_path / 'unused_part.jsonl') in warning
+    assert str(tmp_path / 'tmp_part.jsonl') in warning
     recorder = Recorder(monkeypatch, chat)
     assert run(chat, tmp_path, 'part') == whole
     assert len(recorder.calls) == 1  # the batch that was killed
     assert '5 saved responses' in said[1]
+    assert not (tmp_path / 'tmp_part.jsonl').exists()
+    assert (tmp_path / 'unused_part.jsonl').read_bytes().count(b'\n') == 5
 
 
 def test_wrapper_without_seeds_draws_the_missing_alone(tmp_path: Path) -> None:

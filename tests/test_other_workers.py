@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from eval_task import COUNTS, Answerer, OurSums, data_set, evaluate, infer_in_shards, logged
+from eval_task import (
+    COUNTS,
+    Answerer,
+    OurSums,
+    config,
+    data_set,
+    evaluate,
+    infer_in_shards,
+    logged,
+)
+from opencompass.tasks import OpenICLInferTask
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.evaluator import GPassKEvaluator
@@ -56,18 +67,55 @@ def test_rows_that_nobody_asks_for_are_named(
     assert told in scored['warnings'][0]
 
 
-def test_rows_that_are_there_twice_count_once(
+def test_rows_that_two_sets_of_shards_hold_are_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The first half is kept, and the second and third thirds are asked: thirteen rows again."""
+    """The first half is kept; the second and third thirds take what it holds of them."""
     run = tmp_path / '20260101_000000'
     resume(run, 2, 3)
+    assert sum(Answerer.asked.values()) == 40  # those that were lost, and no other
     with logged() as messages:
         result = evaluate(run, data_set(OurSums))
     assert [row['n'] for row in result['details']] == [8] * len(COUNTS)
-    told = '13 responses are there twice, to 10 problems, such as'
-    assert told in ' '.join(messages)
+    assert 'twice' not in ' '.join(messages)
     main(['status', str(run)])
-    assert told in ' '.join(capsys.readouterr().out.split())
-    assert main(['score', str(run), '-k', '2', '-o', str(tmp_path / 'scored.json')]) == 0
-    assert told in capsys.readouterr().out
+    assert 'twice' not in capsys.readouterr().out
+
+
+# Workers of two inferences of 80 rows, saved by the first (the last shards are lost), and asked.
+@pytest.mark.parametrize(
+    ('before', 'lost', 'after', 'asked'),
+    [(1, 0, 3, 0), (3, 1, 1, 26), (6, 2, 4, 32), (2, 1, 5, 40), (5, 5, 2, 80)],
+)
+def test_shards_of_another_number_take_what_is_saved(
+    before: int, lost: int, after: int, asked: int, tmp_path: Path
+) -> None:
+    """Under the names of another n, which OpenCompass does not take for the former ones."""
+    (tmp_path / 'configs').mkdir()
+    first = {**data_set(OurSums), 'abbr': 'sums-n8', 'n': 8}
+    files = infer_in_shards(tmp_path, first, before)
+    for path in files[len(files) - lost :]:
+        path.unlink()
+    second = {**first, 'abbr': 'sums'}
+    infer_in_shards(tmp_path, second, after)
+    assert sum(Answerer.asked.values()) == asked
+    assert not list((tmp_path / 'predictions/demo').glob('*.jsonl'))
+
+
+def test_a_higher_and_a_lower_n(tmp_path: Path) -> None:
+    """Of 16 and 48 samples the first are the same; a problem that was edited is asked anew."""
+
+    def asked(n: int, **changed: Any) -> int:
+        dataset = {**data_set(OurSums, n=n, k=2, **changed), 'abbr': f'sums-{len(changed)}-n{n}'}
+        dataset['abbr'] = f'sums-{"abcdef" if changed else "012345"}-n{n}'
+        Answerer.asked.clear()
+        OpenICLInferTask(config(tmp_path, dataset)).run()
+        return sum(Answerer.asked.values())
+
+    assert [asked(16), asked(48), asked(8), asked(4, problems=9)] == [160, 320, 0, 0]
+    texts = [
+        [one['prediction'] for one in json.loads(path.read_text()).values()]
+        for n in (8, 16, 48)
+        for path in [tmp_path / f'predictions/demo/sums-012345-n{n}.json']
+    ]
+    assert texts[2][:160] == texts[1] and texts[1][:80] == texts[0]

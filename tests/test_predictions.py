@@ -28,18 +28,17 @@ def test_whole_file(tmp_path: Path) -> None:
     files = read_predictions(folder, 'data')
     assert [r.identity for r in files.responses] == [('a', i) for i in range(12)]
     assert files.responses[11].location == 'predictions/model/data.json#11'
-    assert (files.contiguous, files.missing, files.unfinished) == (12, [], [])
+    assert (files.missing, files.unfinished) == ([], [])
 
 
 def test_shards_with_a_gap(tmp_path: Path) -> None:
-    """Records behind a missing shard are read, and told from those OpenCompass reads."""
+    """Records behind a missing shard are read too, where OpenCompass stops."""
     write(tmp_path, 'data_0.json', [row('a', 0), row('b', 0)])
     write(tmp_path, 'data_2.json', [row('a', 2)])
     write(tmp_path, 'data_x_0.json', [row('z', 0)])
     (tmp_path / 'tmp_data_1.jsonl').write_text('')
     files = read_predictions(tmp_path, 'data')
     assert [r.identity for r in files.responses] == [('a', 0), ('b', 0), ('a', 2)]
-    assert files.contiguous == 2
     assert files.missing == ['data_1.json']
     assert files.unfinished == ['tmp_data_1.jsonl']
 

@@ -154,6 +154,7 @@ DISPLAY_END = re.compile(r'\$\$|\\\]')
 LEAD_LIMIT = 300
 BLANK = ' \t$*\\[(])'
 VALUE = re.compile(r'\d|\\|^\W*[A-J]\W*$')
+COURTESY_LIMIT = 400  # characters at the end of a text, in which a courtesy stands
 COURTESY = re.compile(
     r'(?<=[.!?。！])\s{0,3}[(（][^a-zA-Z()（）\u4e00-\u9fff\n]{1,80}=[^a-zA-Z()（）\u4e00-\u9fff\n]{1,40}[)）]\s*\Z|'
     r'(?:I )?hope (?:it|this|that) (?:is correct|helps)[.!]?\s*\Z'
@@ -518,7 +519,8 @@ def _message(text: str) -> str:
     text = CALCULATED.sub('', text)
     text = EMOJI.sub('', TOKEN_BOX.sub(r'\\boxed{\1}', text))
     pieces = (piece.strip() for piece in SPECIAL_TOKEN.split(SECTION_END.sub('', text)))
-    text = COURTESY.sub('', next((one for one in pieces if one not in ROLES), '')).strip()
+    text = next((one for one in pieces if one not in ROLES), '')
+    text = (text[:-COURTESY_LIMIT] + COURTESY.sub('', text[-COURTESY_LIMIT:])).strip()
     return BRACKETED_UNIT.sub(r' \1', text)
 
 

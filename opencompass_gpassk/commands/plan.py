@@ -97,10 +97,11 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError('both a pilot and assumed rates are given; give only one of them')
     if args.looks:
         _print_looks(args)
-    outlooks = []
-    if args.pilot is not None:
-        pilots = _pilots(args.pilot)
-        outlooks = [outlook for pilot in pilots for outlook in from_pilot(pilot, grid)]
+    outlooks: list[Outlook] = []
+    pilots = [] if args.pilot is None else _pilots(args.pilot)
+    by_pilot = [[*from_pilot(one, grid)] for one in pilots]
+    if pilots:
+        outlooks = [outlook for of_one in by_pilot for outlook in of_one]
     elif assumes or not args.looks:
         outlooks = assumed(grid, args.mean, args.spread)
     if args.json:
@@ -112,8 +113,10 @@ def run(args: argparse.Namespace) -> int:
         for outlook in outlooks:
             print(f'{target_table(outlook, target.half)}\n')
         return 0
-    for source in dict.fromkeys(outlook.source for outlook in outlooks):
-        print(f'{conclusion([one for one in outlooks if one.source == source])}\n')
+    if outlooks and not pilots:
+        print(f'{conclusion(outlooks)}\n')
+    for one, of_one in zip(pilots, by_pilot, strict=True):
+        print('\n'.join([conclusion(of_one), *next_step(one, of_one), '']))
     for outlook in outlooks:
         print(f'{table(outlook)}\n')
     return 0
@@ -159,24 +162,56 @@ def _pilots(path: Path) -> list[Pilot]:
 
 def conclusion(outlooks: list[Outlook]) -> str:
     """Return which n is enough for all figures of a pilot, and the intervals that it gives."""
-    grid = outlooks[0].grid
+    at, n, enough = _needed(outlooks)
+    grid, told = at.grid, _advice(at.as_dict())[0]
+    widths = [
+        f'± {50 * (high - low):.1f} for {number} problems'
+        for number in grid.problems
+        for low, high in [at.plan.interval(n, number, grid.level)]
+    ]
+    return (
+        f'Conclusion for {one_line(at.source)}:\n'
+        f'{told}{" No figure needs more." if enough else ""}\n'
+        f'At n = {n}, the {100 * grid.level:g} % interval of {at.figure.heading} in '
+        f'points is {", ".join(widths)}.'
+    )
+
+
+def _needed(outlooks: list[Outlook]) -> tuple[Outlook, int, bool]:
+    """Return the figure that needs the most samples, how many, and whether they are enough."""
     facts = [outlook.as_dict() for outlook in outlooks]
     # Without an n that is enough: all, if there is variance to shrink, else none.
     needs = [one['enough'] or one['most'] * bool(one['rows'][0]['within']) for one in facts]
     at = needs.index(max(needs))
-    told, enough = _advice(facts[at])[0], facts[at]['enough']
-    n = enough or max(grid.samples(outlooks[at].k))
-    widths = [
-        f'± {50 * (high - low):.1f} for {number} problems'
-        for number in grid.problems
-        for low, high in [outlooks[at].plan.interval(n, number, grid.level)]
-    ]
-    return (
-        f'Conclusion for {one_line(outlooks[at].source)}:\n'
-        f'{told}{" No figure needs more." if enough else ""}\n'
-        f'At n = {n}, the {100 * grid.level:g} % interval of {outlooks[at].figure.heading} in '
-        f'points is {", ".join(widths)}.'
+    enough = facts[at]['enough']
+    return outlooks[at], enough or max(outlooks[at].grid.samples(outlooks[at].k)), bool(enough)
+
+
+def next_step(pilot: Pilot, outlooks: list[Outlook]) -> list[str]:
+    """Return how a pilot is extended to the n of the conclusion, its cost, and what n can't do."""
+    _, n, _ = _needed(outlooks)
+    problems = len(pilot.n)
+    lines = []
+    if n > pilot.drawn:
+        missing = (n - pilot.drawn) * problems
+        tokens = f', about {missing * pilot.tokens:,.0f} tokens' if pilot.tokens else ''
+        lines = [
+            f'To reach it: the same gpassk run with -n {n} --resume, or GPASSK_N={n} opencompass '
+            f'CONFIG -r. {missing:,} responses are asked for{tokens}.'
+        ]
+    strictest = max(outlooks, key=lambda one: one.figure.tau or 0.0)
+    now, best = (
+        f'± {50 * (high - low):.1f}'
+        for low, high in (
+            strictest.plan.interval(count, problems, strictest.grid.level)
+            for count in (max(pilot.drawn, strictest.k), None)
+        )
     )
+    told = (
+        f'{strictest.figure.heading} of these {problems} problems is known to {now}; more samples '
+        f'alone cannot reach less than {best}.'
+    )
+    return [*lines, told]
 
 
 def table(outlook: Outlook) -> str:

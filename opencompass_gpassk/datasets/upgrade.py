@@ -27,6 +27,7 @@ from opencompass.utils import dataset_abbr_from_cfg
 
 from opencompass_gpassk.datasets import settings
 from opencompass_gpassk.formats.settings import gpus_asked
+from opencompass_gpassk.runs.running_task import leave_responses_unread
 
 CONFIGS = Path(opencompass.__file__).parent / 'configs/datasets'
 # Fields of a data set's config that are not arguments of its class, or that are set anew.
@@ -64,6 +65,7 @@ class RepeatedProblems(BaseDataset):
         **kwargs: Any,
     ) -> None:
         settings.check_name(str(kwargs.get('abbr', '')), n)
+        leave_responses_unread()
         read = LOAD_DATASET.build(copy.deepcopy(dict(problems))).reader.dataset
         test = read['test']
         if limit:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from functools import cache
+import math
+from collections.abc import Iterator, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,16 +19,8 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output
 from opencompass_gpassk.inference.choose_backend import backend_of
 from opencompass_gpassk.inference.model_identity import model_identity, readable
-from opencompass_gpassk.inference.progress_files import (
-    Progress,
-    Record,
-    Restored,
-    write_predictions,
-)
-from opencompass_gpassk.inference.request_loop import (
-    Drawing,
-    InferenceStoppedError,
-)
+from opencompass_gpassk.inference.progress_files import Progress, Record
+from opencompass_gpassk.inference.request_loop import Drawing, InferenceStoppedError
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.inference.trial_requests import (
     Request,
@@ -104,8 +97,12 @@ class GPassKGenInferencer(GenInferencer):
     ) -> list[str]:
         """Draw a response to each row of the test set and write the prediction file.
 
+        Saved responses to the same requests are taken from the model's other files of the data set:
+        of another n, of other shards, of an unfinished inference. New draws are independent of
+        these. Where a batch has one seed, they are not those of a run that found nothing saved.
+
         Returns:
-            The responses, in the order of the rows; '' for a lost one.
+            Nothing: OpenCompass reads the file, and all texts may not fit into memory.
 
         Raises:
             InferenceStoppedError: If too many consecutive requests failed, or all did.
@@ -126,21 +123,16 @@ class GPassKGenInferencer(GenInferencer):
             )
         requests = self._requests(retriever, ice_template, prompt_template, config)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
-        identity = self._identity(task, backend)
-        path = (folder / f'tmp_{name}').with_suffix('.jsonl')
-        progress = Progress(path, identity(task.model_cfg))
-        restored, saved = self._restore(progress, requests, folder, identity)
+        progress = self._progress(folder / name, requests, task, backend)
         drawing = Drawing(
             requests=requests,
             backend=backend,
             options={'stopping_criteria': self.stopping_criteria, 'min_out_len': self.min_out_len},
             batch_size=self.batch_size or 1,
             max_failures=self.max_failures,
-            progress=progress if self.is_main_process else None,
+            progress=progress,
             record=lambda request, output: self._record(request, output, backend),
             warn=self.logger.warning,
-            saved=saved,
-            failed_before=set(restored) - set(saved),
         )
         output = folder / name if self.is_main_process else None
         with torch.no_grad(), progress_file(output, 'inference'):
@@ -153,9 +145,7 @@ class GPassKGenInferencer(GenInferencer):
                 'its address and key, then resume with opencompass CONFIG -r'
             )
         if self.is_main_process:
-            write_predictions(folder / name, requests, saved | lost, progress.model)
-            if not lost:
-                progress.remove()
+            progress.finish(lost, _parts(task, name))
         if lost:
             whole = shard_of(config)[0] if config else {}
             dataset = whole.get('abbr', Path(name).stem)
@@ -163,10 +153,12 @@ class GPassKGenInferencer(GenInferencer):
                 f'{folder / name}: {len(lost)} of {len(requests)} responses are lost; '
                 + how_to_ask_again(str(folder / name), model_name(folder), dataset)
             )
-        return [(saved | lost)[request.index]['prediction'] for request in requests]
+        return []
 
-    def _identity(self, task: Any, backend: Backend) -> Callable[[Mapping[str, Any]], str]:
-        """Return the function that gives the identity of a model's config under the protocol.
+    def _progress(
+        self, path: Path, requests: list[Request], task: Any, backend: Backend
+    ) -> Progress:
+        """Return the saved responses, and say what is used of them.
 
         Raises:
             ValueError: If the running task doesn't say which model it asks.
@@ -178,39 +170,35 @@ class GPassKGenInferencer(GenInferencer):
                 'task: set type=OpenICLInferTask as the task of infer.runner in the config'
             )
         served = bool(getattr(self.model, 'is_api', False))
-        return lambda config: model_identity(config, backend.decided, served=served)
-
-    def _restore(
-        self,
-        progress: Progress,
-        requests: list[Request],
-        folder: Path,
-        identity: Callable[[Mapping[str, Any]], str],
-    ) -> tuple[dict[int, Record], dict[int, Record]]:
-        """Return the finished and the lost records of an earlier run, by index."""
+        identity = partial(model_identity, decided=backend.decided, served=served)
+        model = identity(task.model_cfg)
 
         @cache
         def was_same() -> bool:
             try:
-                return {identity(one) for one in stored_models(folder)} == {progress.model}
+                return {identity(one) for one in stored_models(path.parent)} == {model}
             except ValueError:  # a config that can't be read doesn't tell
                 return False
 
-        restored = progress.restore(requests, was_same)
-        if self.is_main_process:
-            progress.start(requests, restored)
-        saved = {index: r for index, r in restored.records.items() if 'lost' not in r}
-        if saved:
+        progress = Progress(path, requests, model, was_same, writes=self.is_main_process)
+        progress.restore()
+        total = f'of {len(requests):,}'
+        if before := len(progress.places) - len(progress.reused):
+            self.logger.info(f'{progress.path}: {before:,} {total} responses are saved')
+        if progress.reused:
+            self.logger.info(f'{path}: reused {len(progress.reused):,} {total} from other files')
+        if progress.without_key:
             self.logger.info(
-                f'{progress.path}: {len(saved)} of {len(requests)} responses are saved'
+                f'{path.parent}: {progress.without_key:,} responses of earlier versions do not say '
+                'what they answer, and are not reused'
             )
-        if restored.moved:
+        for number, made in _not_used(progress):
             self.logger.warning(
-                f'{progress.path}: {restored.moved} saved responses were made {_why(restored)}; '
-                f'they are not used and kept in {progress.unused_path}. Did you mean to change the '
-                'settings? A start with the former settings uses these responses again'
+                f'{progress.path}: {number} saved responses were made {made}; they are not used, '
+                'but kept. Did you mean to change the settings? A start with the former settings '
+                'uses these responses again'
             )
-        return restored.records, saved
+        return progress
 
     def _requests(
         self, retriever: Any, ice_template: Any, prompt_template: Any, config: Any
@@ -230,10 +218,13 @@ class GPassKGenInferencer(GenInferencer):
             test_set, config, lambda whole: build_dataset_from_cfg(whole).test
         )
         requests = []
-        for index, (entry, gold, (problem_id, replica)) in enumerate(
+        parsed: dict[str, tuple[Any, Any]] = {}  # all samples of a problem share one prompt
+        for index, (given, gold, (problem_id, replica)) in enumerate(
             zip(entries, golds, identities, strict=True)
         ):
-            prompt = self.model.parse_template(entry, mode='gen')
+            if (shown := repr(given)) not in parsed:
+                parsed[shown] = given, self.model.parse_template(given, mode='gen')
+            entry, prompt = parsed[shown]
             seed = request_seed(self.seed, problem_id, replica, prompt)
             asked = [
                 problem_id,
@@ -278,17 +269,34 @@ class GPassKGenInferencer(GenInferencer):
             self.logger.warning(message)
 
 
-def _why(restored: Restored) -> str:
-    """Return by what or for what the saved responses were made that are not used."""
-    if not restored.models:
-        return (
+def _not_used(progress: Progress) -> Iterator[tuple[int, str]]:
+    """Yield how many saved responses to these samples are not used, and by or for what they are."""
+    if progress.other_settings:
+        yield (
+            progress.other_settings,
             'for another prompt or under another protocol, seed or max_out_len than this run asks '
-            'for'
+            'for',
         )
-    if restored.models == ['']:
-        return (
-            'by an earlier version, which did not note the model, and the configs of this run do '
-            'not all name the same model'
+    for model, number in progress.other_models.items():
+        yield (
+            number,
+            f'by another model, or by this one in other settings: {readable(model)}'
+            if model
+            else 'by an earlier version, which did not note the model, and the configs of this run '
+            'do not all name the same model',
         )
-    models = ', '.join(map(readable, restored.models))
-    return f'by another model, or by this one in other settings: {models}'
+
+
+def _parts(task: Any, name: str) -> list[str]:
+    """Return the names of all prediction files of the task's data set; [] if they are unknown."""
+    whole, shard = shard_of(task.dataset_cfg)
+    if shard is None:
+        return [name]
+    rows = getattr(getattr(task, 'dataset', None), 'dataset', None)
+    reader = whole['reader_cfg']
+    if isinstance(rows, Mapping):
+        rows = rows.get(reader.get('test_split', 'test'))
+    if rows is None or reader['test_range']:  # OpenCompass applies a range of one's own twice
+        return []
+    number = math.ceil(len(rows) / (shard.stop - shard.start))
+    return [f'{whole["abbr"]}_{part}.json' for part in range(number)]

@@ -1,167 +1,286 @@
-"""The files that save responses while inference runs, and the final prediction file.
+"""The responses of an inference on disk: saved one by one, looked up by key, written at the end.
 
-Each line is one JSON object in ASCII: text with U+2028 or lone surrogates can't break a line or a
-write. A process killed during a write loses only the incomplete last line.
+Each line of a progress file is one JSON object in ASCII: text with U+2028 or lone surrogates can't
+break a line or a write. A process killed during a write loses only the incomplete last line. The
+key of a request depends neither on n nor on shards nor on the name of the data set, so a response
+is found wherever it was saved. Texts stay on disk: memory holds only where each line begins.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import open_regular, read_members, written_whole
 from opencompass_gpassk.inference.trial_requests import Request
 
 Record = dict[str, Any]
 
+# What is not the same in the names of one data set's files: the hash of a user's file, the number
+# of problems, n, and the number of a shard.
+VARYING = re.compile(r'(-[0-9a-f]{6})?(-first\d+)?(-greedy)?([-_]n\d+)?(_\d+)?$')
+ASIDE = re.compile('^(tmp|unused)_')  # beginnings of the names of files with saved responses
+AT_ONCE = 100  # records that are copied with one write
 
-class Restored(NamedTuple):
-    """The responses that earlier runs saved.
+
+@dataclass(frozen=True)
+class Line:
+    """What a line of a progress file, or a record of a prediction file, says.
 
     Attributes:
-        records: Records by index, including lost requests.
-        unused: Lines with responses to other requests: another prompt, protocol, seed, length
-            limit or inferencer; or of another model.
-        moved: How many of ``unused`` were not in the file of unused responses before.
-        models: The identities of the other models among the moved ones, whose requests were the
-            same; '' if an earlier version saved no model, and the configs don't tell.
+        key: The key of its request; '' if it has none, as records of OpenCompass's inferencers.
+        model: The identity of the model that responded; '' if an earlier version saved none.
+        reused: Whether it was taken from another file.
+        record: The record; {} if there is none.
     """
 
-    records: dict[int, Record]
-    unused: list[bytes]
-    moved: int
-    models: list[str]
+    key: str = ''
+    model: str = ''
+    reused: bool = False
+    record: Record = field(default_factory=dict)
+
+    @property
+    def identity(self) -> tuple[Any, Any]:
+        """Problem and replica."""
+        return self.record.get('problem_id'), self.record.get('replica')
+
+    @property
+    def is_response(self) -> bool:
+        """Whether it holds a response, and not one that is lost."""
+        return bool(self.record) and 'lost' not in self.record
 
 
 class Progress:
-    """The saved responses of an unfinished inference.
-
-    A run reuses responses that match its requests. The others are kept in a second file, since they
-    may have been paid for: a later start may use the settings that they were drawn with.
+    """The responses to the requests of a data set, or of a shard of it.
 
     Args:
-        path: ``tmp_<data set>.jsonl`` beside the prediction file. Unused responses are kept in
-            ``unused_<data set>.jsonl``, a name that no other program uses.
+        path: The prediction file, ``predictions/<model>/<data set>.json``. Until it is written,
+            responses are saved in ``tmp_<data set>.jsonl`` beside it.
+        requests: All requests.
         model: The identity of the model that is asked.
+        was_same: Tells whether responses that an earlier version saved, without a model, are of
+            this model.
+        writes: Whether this process saves; of several that draw together only one does.
+
+    Attributes:
+        places: Index of each saved request → where its line begins.
+        reused: Indices of those that another file held.
+        failed_before: Indices of requests that an earlier run lost.
+        other_models: Identity of a model → number of saved responses to these samples that are not
+            used, since it is another model; '' if an earlier version noted none.
+        other_settings: How many are not used because they were made for another prompt or under
+            another protocol.
+        without_key: Number of records of other files that don't say what they answer.
     """
 
-    def __init__(self, path: Path, model: str) -> None:
-        self.path = path
+    def __init__(
+        self,
+        path: Path,
+        requests: Sequence[Request],
+        model: str,
+        was_same: Callable[[], bool] = lambda: False,
+        *,
+        writes: bool = True,
+    ) -> None:
+        self.predictions = path
+        self.path = path.with_name(f'tmp_{path.stem}.jsonl')
+        self.requests = requests
         self.model = model
-        self.unused_path = path.with_name('unused_' + path.name.removeprefix('tmp_'))
+        self.was_same = was_same
+        self.writes = writes
+        self.places: dict[int, int] = {}
+        self.reused: set[int] = set()
+        self.failed_before: set[int] = set()
+        self.other_models: Counter[str] = Counter()
+        self.other_settings = 0
+        self.without_key = 0
+        self._needless = False  # whether the progress file holds lines that aren't used
 
-    def restore(
-        self, requests: Sequence[Request], was_same: Callable[[], bool] = lambda: False
-    ) -> Restored:
-        """Read the responses that earlier runs saved, without incomplete lines; change nothing.
+    def restore(self) -> None:
+        """Find the responses that are saved: under this name, and in the data set's other files."""
+        self._restore()
+        missing = {one.key: one for one in self.requests if one.index not in self.places}
+        for path in self._other_files():
+            found = self._found_in(path, missing)
+            while missing and (part := list(islice(found, AT_ONCE))):
+                self._save(part, reused=True)
+                self.reused.update(request.index for request, _ in part)
+        self.failed_before.difference_update(self.places)
 
-        Args:
-            requests: The requests of this run.
-            was_same: Tells whether responses that an earlier version saved, without a model, are of
-                this model.
-        """
-        keys = {request.index: request.key for request in requests}
-        records: dict[int, Record] = {}
-        unused: list[bytes] = []
-        models: dict[str, None] = {}
-        moved = 0
-        aside = _lines(self.unused_path)
-        for number, line in enumerate([*aside, *_lines(self.path)]):
-            index, key, model, record = _read(line)
-            asked = keys.get(index) == key
-            if asked and (model == self.model or (not model and was_same())):
-                records[index] = record
-            elif record and 'lost' not in record:
-                unused.append(line)
-                if number >= len(aside):
-                    moved += 1
-                    if asked:
-                        models[model] = None
-        return Restored(records, unused, moved, [*models])
+    def _restore(self) -> None:
+        wanted = {request.key: request.index for request in self.requests}
+        samples = {(request.problem_id, request.replica) for request in self.requests}
+        for place, _, line in _lines(self.path):
+            index = wanted.get(line.key)
+            if index is not None and self._is_ours(line):
+                if 'lost' in line.record:
+                    self.failed_before.add(index)
+                    continue
+                self.places[index] = place
+                if line.reused:
+                    self.reused.add(index)
+            elif line.is_response:
+                self._needless = True
+                if index is not None:
+                    self.other_models[line.model] += 1
+                elif line.identity in samples or not line.key:
+                    self.other_settings += 1
+        if self.writes:
+            with self.path.open('a+b') as file:  # the next line must not stick to a torn one
+                if file.tell() and file.seek(-1, os.SEEK_END) and file.read() != b'\n':
+                    file.write(b'\n')
 
-    def start(self, requests: Sequence[Request], restored: Restored) -> None:
-        """Rewrite both files, with each complete line in the file where it belongs."""
-        # At any moment each line is in at least one of the files, in case the process is killed.
-        if restored.moved:
-            _write(self.unused_path, [*_lines(self.unused_path), *restored.unused])
-        lines = (
-            self._line(request, restored.records[request.index])
-            for request in requests
-            if request.index in restored.records
-        )
-        _write(self.path, lines)
-        if restored.unused:
-            _write(self.unused_path, restored.unused)
-        else:
-            self.unused_path.unlink(missing_ok=True)
+    def _found_in(
+        self, path: Path, missing: dict[str, Request]
+    ) -> Iterator[tuple[Request, Record]]:
+        """Yield the responses in a file to missing requests, which then are missing no more."""
+        try:
+            for line in _records(path):
+                self.without_key += not line.key
+                request = missing.get(line.key)
+                if request and line.is_response and self._is_ours(line):
+                    yield missing.pop(line.key), line.record
+        except (OSError, ValueError):
+            return  # its owner replaces it; at worst some responses are drawn again
+
+    def _other_files(self) -> list[Path]:
+        """Return the data set's other files of the model: of another n, shards, unfinished."""
+        own = VARYING.sub(r'\3', self.predictions.stem)
+        return [
+            path
+            for path in sorted(self.predictions.parent.iterdir())
+            if path.suffix in ('.json', '.jsonl')
+            and path != self.path
+            and VARYING.sub(r'\3', ASIDE.sub('', path.stem)) == own
+        ]
+
+    def _is_ours(self, line: Line) -> bool:
+        return line.model == self.model or (not line.model and self.was_same())
 
     def append(self, finished: Sequence[tuple[Request, Record]]) -> None:
-        """Append finished requests; they are on disk when this returns, within milliseconds."""
+        """Save finished requests; they are on disk when this returns, within milliseconds."""
+        self._save(finished)
+
+    def _save(self, finished: Sequence[tuple[Request, Record]], *, reused: bool = False) -> None:
+        if not self.writes:
+            self.places |= {one.index: -1 for one, record in finished if 'lost' not in record}
+            return
         with self.path.open('ab') as file:
-            file.write(_joined(self._line(request, record) for request, record in finished))
+            for request, record in finished:
+                if 'lost' not in record:
+                    self.places[request.index] = file.tell()
+                line: Record = {'index': request.index, 'key': request.key, 'model': self.model}
+                line |= {'reused': True} if reused else {}
+                file.write(json.dumps({**line, 'record': record}).encode('ascii') + b'\n')
             file.flush()
             os.fsync(file.fileno())
 
-    def remove(self) -> None:
-        """Delete the progress file, once the prediction file holds all responses."""
-        self.path.unlink(missing_ok=True)
+    def finish(self, lost: Mapping[int, Record], parts: Sequence[str]) -> None:
+        """Write the prediction file, whole or not at all: to OpenCompass its presence means done.
 
-    def _line(self, request: Request, record: Record) -> bytes:
-        item = {'index': request.index, 'key': request.key, 'model': self.model, 'record': record}
-        return json.dumps(item).encode('ascii')
+        Then delete what is saved besides. While responses are lost, the progress file stays.
+
+        Args:
+            lost: Index → record of each request that has no response.
+            parts: Names of the prediction files that the data set has in all; [] if unknown.
+        """
+        with (
+            written_whole(self.predictions) as part,
+            part.open('w', encoding='ascii', newline='\n') as out,
+            open_regular(self.path) as saved,
+        ):
+            for number, request in enumerate(self.requests):
+                record = lost.get(request.index)
+                if record is None:
+                    saved.seek(self.places[request.index])
+                    record = json.loads(saved.readline())['record']
+                    if request.gold is not None:  # the gold answer may have been corrected since
+                        record['gold'] = request.gold
+                record = {**record, 'key': request.key, 'model': self.model}
+                shown = json.dumps({str(request.index): record}, indent=4)
+                out.write((',' if number else '{') + shown[1:-2])
+            out.write('\n}' if self.requests else '{}')
+        if not lost and not self._needless:
+            self.path.unlink()
+        self._clear([self.predictions.with_name(name) for name in parts])
+
+    def _clear(self, parts: Sequence[Path]) -> None:
+        """Delete the saved responses of a data set, if all parts of it are finished.
+
+        Those that no part uses, of other settings or another model, were paid for too: they are
+        kept in ``unused_<data set>.jsonl``, where a later start finds them. Those of a part with
+        lost responses stay.
+        """
+        if not parts or not all(part.exists() for part in parts):
+            return
+        name = parts[0].stem if len(parts) == 1 else parts[0].stem.removesuffix('_0')
+        saved = re.compile(rf'(tmp|unused)_{re.escape(name)}(_\d+)?\.jsonl')
+        left = {one for one in self.path.parent.iterdir() if saved.fullmatch(one.name)}
+        used: dict[str, str] = {}
+        for part in parts if left else ():
+            for line in _records(part):
+                used[line.key] = line.model
+                if 'lost' in line.record:
+                    left.discard(part.with_name(f'tmp_{part.stem}.jsonl'))
+        if not left:
+            return
+        unused = self.path.with_name(f'unused_{name}.jsonl')
+        kept: set[int] = set()
+        with written_whole(unused) as part, part.open('wb') as out:
+            for path in sorted(left):
+                for _, data, line in _lines(path):
+                    in_use = line.key in used and line.model in ('', used[line.key])
+                    if line.is_response and not in_use and hash(data) not in kept:
+                        kept.add(hash(data))
+                        out.write(data)
+        for path in left - {unused} if kept else left | {unused}:
+            path.unlink(missing_ok=True)
 
 
-def write_predictions(
-    path: Path, requests: Sequence[Request], records: Mapping[int, Record], model: str
-) -> None:
-    """Write the prediction file, whole or not at all: to OpenCompass its presence means finished.
+def _records(path: Path) -> Iterator[Line]:
+    """Yield the records of a progress file or of a prediction file.
 
-    Args:
-        path: ``predictions/<model>/<data set>.json``.
-        requests: The requests by index; each record gets the key of its request.
-        records: Records by index.
-        model: The model's identity, which each record gets too.
+    Raises:
+        OSError: If it isn't there.
+        ValueError: If it can't be read.
     """
-    ordered = {
-        str(request.index): {**records[request.index], 'key': request.key, 'model': model}
-        for request in requests
-    }
-    with written_whole(path) as part:
-        part.write_text(json.dumps(ordered, indent=4), encoding='ascii', newline='\n')
+    if path.suffix == '.jsonl':
+        yield from (line for _, _, line in _lines(path))
+        return
+    for _, record in read_members(path):
+        if isinstance(record, dict) and 'prediction' in record:
+            key, model = (str(record.pop(name, '') or '') for name in ('key', 'model'))
+            yield Line(key, model, record=record)
 
 
-def _lines(path: Path) -> list[bytes]:
-    content = path.read_bytes() if path.exists() else b''
-    return [line for line in content.split(b'\n') if line.strip()]
+def _lines(path: Path) -> Iterator[tuple[int, bytes, Line]]:
+    """Yield the place of each whole line of a progress file, the line, and what it says."""
+    place = 0
+    with suppress(FileNotFoundError), open_regular(path) as file:
+        for data in file:
+            if data.endswith(b'\n'):
+                yield place, data, _read(data)
+            place += len(data)
 
 
-def _write(path: Path, lines: Iterable[bytes]) -> None:
-    with written_whole(path) as part:
-        part.write_bytes(_joined(lines))
-
-
-def _joined(lines: Iterable[bytes]) -> bytes:
-    # Drop repeated lines, which a process killed while moving lines leaves behind.
-    return b''.join(line + b'\n' for line in dict.fromkeys(lines))
-
-
-def _read(line: bytes) -> tuple[int, str, str, Record]:
-    """Return index, key, model and record; -1 and an empty record if the line holds none.
-
-    OpenCompass's own inferencer writes records without index and key; earlier versions of this
-    package wrote no model.
-    """
+def _read(data: bytes) -> Line:
+    """Return what a line says. OpenCompass's own inferencer writes records without a key."""
     try:
-        item = json.loads(line)
-        ours = 'record' in item
-        record = item['record'] if ours else item
+        item = json.loads(data)
+        record = item.get('record', item)
         if not isinstance(record, dict) or 'prediction' not in record:
-            return -1, '', '', {}
-        if not ours:
-            return -1, '', '', record
-        return int(item['index']), str(item['key']), str(item.get('model') or ''), record
-    except (ValueError, KeyError, TypeError):
-        return -1, '', '', {}
+            return Line()
+        if record is item:
+            return Line(record=record)
+        model = str(item.get('model') or '')
+        return Line(str(item['key']), model, bool(item.get('reused')), record)
+    except (ValueError, KeyError, AttributeError, RecursionError):
+        return Line()

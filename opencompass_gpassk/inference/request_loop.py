@@ -69,12 +69,10 @@ class Drawing:
         batch_size: Requests at once.
         max_failures: This many consecutive failed requests end the drawing; with w concurrent
             requests to an API, w - 1 more.
-        progress: Saves finished requests; None in all but one of several processes.
+        progress: The saved responses. Requests that an earlier run lost are tried again, but last:
+            a prompt that always fails must not make the model look unreachable.
         record: Makes the record of a request.
         warn: Takes a message for the user.
-        saved: Records of finished requests by index, initially those of an earlier run.
-        failed_before: Requests that an earlier run lost. They are tried again, but last: a prompt
-            that always fails must not make the model look unreachable.
         lost: Records of requests that failed in this run.
     """
 
@@ -83,11 +81,9 @@ class Drawing:
     options: Options
     batch_size: int
     max_failures: int
-    progress: Progress | None
+    progress: Progress
     record: Callable[[Request, Output], Record]
     warn: Callable[[str], None]
-    saved: dict[int, Record] = field(default_factory=dict)
-    failed_before: set[int] = field(default_factory=set)
     lost: dict[int, Record] = field(default_factory=dict)
 
     def finish(self) -> None:
@@ -102,16 +98,21 @@ class Drawing:
             len(self.requests),
             'Sampling',
             'it',
-            shown=self.progress is not None,
-            initial=len(self.saved),
-            status=lambda: {**self.backend.status(), 'lost': len(self.lost)},
+            shown=self.progress.writes,
+            initial=len(self.progress.places),
+            status=lambda: {
+                **self.backend.status(),
+                'lost': len(self.lost),
+                **({'reused': len(reused)} if (reused := self.progress.reused) else {}),
+            },
         ) as bar:
-            self._draw(bar, self._open() - self.failed_before, self.max_failures + together - 1)
+            first = self._open() - self.progress.failed_before
+            self._draw(bar, first, self.max_failures + together - 1)
             if again := self._open() - set(self.lost):
                 self._draw(bar, again, None)
 
     def _open(self) -> set[int]:
-        return {request.index for request in self.requests} - set(self.saved)
+        return {request.index for request in self.requests} - self.progress.places.keys()
 
     def _draw(self, bar: tqdm, wanted: set[int], most: int | None) -> None:
         """Draw until all is done, or so many requests failed one after another.
@@ -121,7 +122,7 @@ class Drawing:
         failed, reason, stopped = 0, '', False
         with closing(self._draws(wanted, lambda: stopped)) as draws:
             for finished in draws:
-                new = [item for item in finished if item[0].index not in self.saved]
+                new = [item for item in finished if item[0].index not in self.progress.places]
                 self._save(new)
                 bar.update(sum(not output.lost for _, output in new))
                 for _, output in finished if not stopped else ():
@@ -147,7 +148,8 @@ class Drawing:
             yield from self.backend.stream(begun, self.options, workers)
             return
         # A batch with one seed is drawn again as a whole: its samples depend on all its requests.
-        requests = self.requests if self.backend.batch_seed else missing
+        drawn = [one for one in self.requests if one.index not in self.progress.reused]
+        requests = drawn if self.backend.batch_seed else missing
         for batch in batches(requests, self.batch_size, repeats=self.backend.repeats):
             if any(request.index in wanted for request in batch):
                 for finished in draw(self.backend, batch, self.options):
@@ -165,6 +167,4 @@ class Drawing:
                 )
             else:
                 self.lost.pop(request.index, None)
-                self.saved[request.index] = record
-        if self.progress is not None:
-            self.progress.append(records)
+        self.progress.append(records)

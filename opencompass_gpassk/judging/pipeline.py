@@ -473,7 +473,8 @@ def judge_responses(
     notes: list[str] = []
     with _opened(store, settings, notes) or nullcontext() as kept:
         pipeline = Pipeline(settings, kept, progress=True, decided=decided, report=report)
-        candidates = candidates_of(problems, present)
+        whole = settings.candidate == 'response'
+        candidates = candidates_of(problems, present, whole=whole)
         try:
             judged = pipeline.run(candidates)
             audit = kept.audit(pipeline.signature) if kept else {}
@@ -531,21 +532,29 @@ def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> Ve
         return None
 
 
-def candidates_of(problems: Sequence[Problem], responses: Sequence[Response]) -> list[Candidate]:
-    """Return responses to problems, with the answers that are recognised in them."""
+def candidates_of(
+    problems: Sequence[Problem], responses: Sequence[Response], *, whole: bool = True
+) -> list[Candidate]:
+    """Return responses to problems, with the answers that are recognised in them.
+
+    Args:
+        problems: The problems.
+        responses: The responses.
+        whole: Whether a judge sees whole responses. Else their texts, which may not fit into
+            memory together, are only kept where no answer is recognised.
+    """
     known = {problem.problem_id: problem for problem in problems}
     found = []
     for response in responses:
         problem = known[response.identity[0]] if response.identity else Problem('')
-        answer = final_answer(
-            response.text, processed=response.is_answer, question=problem.question
-        )
+        text = response.text
+        answer = final_answer(text, processed=response.is_answer, question=problem.question)
         found.append(
             Candidate(
                 problem.question,
                 problem.gold,
                 answer,
-                response.raw if answer is None else response.text,
+                response.raw if answer is None else text * whole,
                 problem.language or problem.groups.get('language', ''),
                 response.truncated,
             )

@@ -146,12 +146,16 @@ def audit_responses(responses: Sequence[Response]) -> Independence:
     """Audit the independence of the responses that are not lost, before postprocessing."""
     present = [response for response in responses if not response.lost]
     problems = {pid: i for i, pid in enumerate(dict.fromkeys(_identity(r)[0] for r in present))}
-    texts = {text: i for i, text in enumerate(dict.fromkeys(r.raw for r in present))}
+    texts: dict[int, int] = {}  # hash of a text → its number; the texts may not fit into memory
+    lengths, numbers = [], []
+    for raw in (response.raw for response in present):
+        lengths.append(len(raw))
+        numbers.append(texts.setdefault(hash(raw), len(texts)))
     return audit_independence(
         problem=np.array([problems[_identity(r)[0]] for r in present], dtype=np.int64),
         replica=np.array([_identity(r)[1] for r in present], dtype=np.int64),
-        text=np.array([texts[r.raw] for r in present], dtype=np.int64),
-        length=np.array([len(r.raw) for r in present], dtype=np.int64),
+        text=np.array(numbers, dtype=np.int64),
+        length=np.array(lengths, dtype=np.int64),
     )
 
 

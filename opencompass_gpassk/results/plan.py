@@ -234,6 +234,8 @@ class Pilot:
         c: Shape (P,): right responses to each problem.
         clusters: Shape (P,): a number that versions of one question share.
         k: The greatest k of the pilot's result, 16 if it has none.
+        drawn: The greatest number of responses to a problem, judged or not.
+        tokens: Mean length of a response in tokens; None if it is unknown.
     """
 
     name: str
@@ -241,6 +243,8 @@ class Pilot:
     c: NDArray[np.int64]
     clusters: NDArray[np.int64]
     k: int
+    drawn: int
+    tokens: float | None = None
 
 
 class SingleResponsesError(ValueError):
@@ -272,7 +276,10 @@ def pilot(table: TrialTable, name: str, ks: object = None) -> Pilot:
             f'pilot of n = {LEAST} or more'
         )
     clusters = problem_clusters(table)[headline]
-    return Pilot(name, n, c, clusters, max(_ks(ks), default=DEFAULT_K))
+    lengths = [one.num_tokens for one in table.trials if one.num_tokens is not None]
+    tokens = sum(lengths) / len(lengths) if lengths else None
+    drawn = int(np.bincount(table.problem_index).max())
+    return Pilot(name, n, c, clusters, max(_ks(ks), default=DEFAULT_K), drawn, tokens)
 
 
 def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:

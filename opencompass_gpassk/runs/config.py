@@ -26,6 +26,7 @@ ASSIGNMENT = re.compile(
 MOST_PARSED = 1_800_000  # bytes, for a thousand data sets; parsed, "{},{},…" takes a gigabyte
 MOST_PAIRS = 100_000  # pairs of a model and a data set
 LONGEST_NAME = 255  # bytes of a file's name
+N_OF_NAME = re.compile(r'[-_]n\d+$')  # the samples of each problem, in the name of a data set
 SHOWN = 200  # characters of a value in a message
 # What mmengine replaces in the text of a config before Python parses it: {{$VAR:default}},
 # {{ _base_.name }}, {{ fileDirname }}. Braces of a dictionary around a value may close it too.

@@ -10,16 +10,19 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_members
 
 Identity = tuple[str, int]  # problem_id and replica
+Row = tuple[Identity, str]  # of a prediction file, with the key of its request, '' if unknown
 
 LONGEST_GAP = 7
 NoneType = type(None)
@@ -31,7 +34,33 @@ FIELDS: dict[str, tuple[type, ...]] = {
     'truncated': (bool, NoneType),
     'num_tokens': (int, float, NoneType),
     'sampling': (dict, NoneType),
+    'key': (str, NoneType),
+    'model': (str, NoneType),
 }
+SLICE = 100  # records that are postprocessed at once
+
+
+UTF8 = ('utf-8', 'surrogatepass')
+SHORT = 200  # characters that are not worth packing
+
+
+class Packed:
+    """A field with a text that is kept compressed, since big runs have a gigabyte of responses."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return None  # the default of the field
+        kept = instance.__dict__[self.name]
+        return zlib.decompress(kept).decode(*UTF8) if isinstance(kept, bytes) else kept
+
+    def __set__(self, instance: Any, text: str | None) -> None:
+        kept: Any = text
+        if text is not None and len(text) > SHORT:
+            kept = zlib.compress(text.encode(*UTF8), 1)
+        instance.__dict__[self.name] = kept
 
 
 @dataclass(frozen=True)
@@ -48,12 +77,14 @@ class Response:
         truncated: Whether it reached the length limit; None if unknown.
         num_tokens: Its length in tokens; None if unknown.
         sampling: The parameters that were applied; None if unknown.
-        record: The whole record, for evaluators that need more fields.
+        record: The fields of the record that are told nowhere else: prompt, gold answer.
         is_answer: Whether postprocessing has reduced the text to the answer.
+        unprocessed: The response before postprocessing; None if that left it as it was.
+        key: The key of the request that it answers; '' if unknown.
     """
 
-    text: str
-    location: str
+    text: Packed = Packed()
+    location: str = ''
     identity: tuple[str, int] | None = None
     value: Any = None
     lost: str = ''
@@ -62,11 +93,14 @@ class Response:
     sampling: dict[str, Any] | None = None
     record: dict[str, Any] = field(default_factory=dict, repr=False)
     is_answer: bool = False
+    unprocessed: Packed = Packed()
+    key: str = ''
 
     @property
     def raw(self) -> str:
         """The model's response before postprocessing."""
-        return self.record.get('prediction', self.text)
+        whole: str | None = self.unprocessed
+        return self.record.get('prediction', self.text) if whole is None else whole
 
     @property
     def prompt(self) -> str:
@@ -80,21 +114,22 @@ class Response:
         return str(prompt)
 
 
+Processed = tuple[Any, bool]  # a response after postprocessing, and whether that is only an answer
+Process = Callable[[list[str]], Iterable[Processed]]
+
+
 @dataclass(frozen=True)
 class PredictionFiles:
     """The responses of one model to one data set.
 
     Attributes:
         responses: The responses, in the order of the files.
-        contiguous: How many of them OpenCompass hands to an evaluator: it stops at the first
-            missing shard.
         missing: Names of the missing shards before or between others, finished or not.
         unfinished: Names of the progress files of missing parts. A progress file beside its
             finished file doesn't count: it keeps responses while lost ones are tried again.
     """
 
     responses: list[Response]
-    contiguous: int
     missing: list[str]
     unfinished: list[str]
 
@@ -106,7 +141,10 @@ class PredictionFiles:
 
 
 def read_predictions(
-    folder: Path, name: str, others: Collection[str] = frozenset()
+    folder: Path,
+    name: str,
+    others: Collection[str] = frozenset(),
+    process: Process = lambda texts: zip(texts, repeat(False)),
 ) -> PredictionFiles:
     """Read the responses to the data set ``name`` below ``predictions/<model>``.
 
@@ -114,10 +152,11 @@ def read_predictions(
         folder: ``predictions/<model>``; a model's name may contain slashes.
         name: The data set's abbreviation.
         others: Names of other data sets, which are not shards of this one.
+        process: Postprocesses the texts of a slice of the responses.
 
     Raises:
         FileNotFoundError: If there is neither a whole file nor a shard.
-        ValueError: If a file isn't one of OpenCompass's; it names file and record.
+        ValueError: If a file isn't one of OpenCompass's, or the files are of several models.
     """
     whole = folder / f'{name}.json'
     done, begun = prediction_parts(folder)
@@ -129,37 +168,22 @@ def read_predictions(
             'run the inference first (opencompass CONFIG -r resumes it)'
         )
     responses: list[Response] = []
-    contiguous = 0
-    for place, number in enumerate(shards):
-        rows = list(_responses(folder / f'{name}_{number}.json'))
-        responses += rows
-        contiguous += len(rows) if place == number else 0
-    if not shards:
-        responses = list(_responses(whole))
-        contiguous = len(responses)
-    _require_one_model(responses, folder, name)
-    missing = sorted(set(range(max(expected, default=-1) + 1)).difference(shards))
-    return PredictionFiles(
-        responses=responses,
-        contiguous=contiguous,
-        missing=[f'{name}_{number}.json' for number in missing],
-        unfinished=[begun[f'{name}_{i}'] for i in missing if f'{name}_{i}' in begun],
-    )
-
-
-def _require_one_model(responses: Sequence[Response], folder: Path, name: str) -> None:
-    """Raise a ValueError if responses are of several models; earlier versions noted none."""
-    files: dict[str, str] = {}
-    for response in responses:
-        if response.identity and isinstance(model := response.record.get('model'), str):
-            files.setdefault(model, response.location.rpartition('/')[2].partition('#')[0])
-    if len(files) > 1:
-        told = ' and '.join(f'{path} by {model}' for model, path in files.items())
+    models: dict[str, str] = {}
+    for path in [folder / f'{name}_{number}.json' for number in shards] or [whole]:
+        responses += _responses(path, process, models)
+    if len(models) > 1:
+        told = ' and '.join(f'{file} by {model}' for model, file in models.items())
         raise ValueError(
             f'{folder / name}: the responses are of several models: {told}. The config was changed '
             'between two starts; delete the files of the model that you do not mean, and resume '
             'with opencompass CONFIG -r'
         )
+    missing = sorted(set(range(max(expected, default=-1) + 1)).difference(shards))
+    return PredictionFiles(
+        responses=responses,
+        missing=[f'{name}_{number}.json' for number in missing],
+        unfinished=[begun[f'{name}_{i}'] for i in missing if f'{name}_{i}' in begun],
+    )
 
 
 def prediction_parts(folder: Path) -> tuple[set[str], dict[str, str]]:
@@ -169,8 +193,9 @@ def prediction_parts(folder: Path) -> tuple[set[str], dict[str, str]]:
     still have a progress file.
     """
     files = [*folder.glob('*.json'), *folder.glob('tmp_*.jsonl')]
-    done = {path.stem for path in files if not path.name.startswith('tmp_')}
-    names = {path.stem.removeprefix('tmp_'): path.name for path in files if path.stem not in done}
+    done = {path.stem for path in files if not path.name.startswith(('tmp_', 'unused_'))}
+    tmp = (path for path in files if path.name.startswith('tmp_'))
+    names = {path.stem.removeprefix('tmp_'): path.name for path in tmp}
     return done, names
 
 
@@ -203,49 +228,75 @@ def model_name(folder: Path) -> str:
     return model if found else folder.name
 
 
-def _responses(path: Path) -> Iterator[Response]:
-    records = dict(read_members(path))
+def _responses(path: Path, process: Process, models: dict[str, str]) -> list[Response]:
+    """Return the responses in a file; ``models`` is model → a file of it, and gets this one's.
+
+    Earlier versions noted no model.
+    """
+    found: dict[str, Response] = {}
+    place = f'predictions/{model_name(path.parent)}/{path.name}'
+    shared: dict[str, Any] = {}  # all samples of a problem have one prompt and gold
+    members = read_members(path)
+    while part := [(key, _checked(path, key, one)) for key, one in islice(members, SLICE)]:
+        texts = [record.pop('prediction') for _, record in part]
+        for (key, record), raw, (value, answer) in zip(part, texts, process(texts), strict=True):
+            told = {name: record.pop(name, None) for name in FIELDS}
+            named = told['problem_id'] is not None and told['replica'] is not None
+            if named and told['model']:
+                models.setdefault(told['model'], path.name)
+            text = '' if value is None else str(value)
+            found[key] = Response(
+                text,
+                f'{place}#{key}',
+                identity=(str(told['problem_id']), told['replica']) if named else None,
+                value=None if isinstance(value, str) else value,
+                lost=told['lost'] or '',
+                truncated=told['truncated'],
+                num_tokens=told['num_tokens'],
+                sampling=shared.setdefault(f'{told["sampling"]}', told['sampling']),
+                record=shared.setdefault(repr(record), record),
+                is_answer=answer,
+                unprocessed=None if text == raw else raw,
+                key=told['key'] or '',
+            )
     try:
-        rows = [(str(i), records[str(i)]) for i in range(len(records))]
+        return [found[str(i)] for i in range(len(found))]
     except KeyError as error:
         raise ValueError(
             f'{path}: not a prediction file of OpenCompass: it has no record {error}; '
             'delete it and run the inference again with -r'
         ) from error
-    for key, record in rows:
-        text = record.get('prediction') if isinstance(record, dict) else None
-        if not isinstance(text, str):
-            raise ValueError(
-                f'{path}, record {key!r}: field prediction is {type(text).__name__}, not one text; '
-                'repeat problems with n in the data set, not with num_return_sequences'
-            )
-        for name, kinds in FIELDS.items():
-            if name in record and type(record[name]) not in kinds:
-                raise ValueError(
-                    f'{path}, record {key!r}: field {name} is {repr(record[name])[:60]}; '
-                    'delete the file and run the inference again with -r'
-                )
-        identity = None
-        if 'problem_id' in record and 'replica' in record:
-            identity = (str(record['problem_id']), record['replica'])
-        yield Response(
-            text=text,
-            location=f'predictions/{model_name(path.parent)}/{path.name}#{key}',
-            identity=identity,
-            lost=str(record.get('lost') or ''),
-            truncated=record.get('truncated'),
-            num_tokens=record.get('num_tokens'),
-            sampling=record.get('sampling'),
-            record=record,
+
+
+def _checked(path: Path, key: str, record: Any) -> dict[str, Any]:
+    """Return a record, if it is one text.
+
+    Raises:
+        ValueError: If it isn't, or a field of ours has another type.
+    """
+    text = record.get('prediction') if isinstance(record, dict) else None
+    if not isinstance(text, str):
+        raise ValueError(
+            f'{path}, record {key!r}: field prediction is {type(text).__name__}, not one text; '
+            'repeat problems with n in the data set, not with num_return_sequences'
         )
+    for name, kinds in FIELDS.items():
+        if name in record and type(record[name]) not in kinds:
+            raise ValueError(
+                f'{path}, record {key!r}: field {name} is {repr(record[name])[:60]}; '
+                'delete the file and run the inference again with -r'
+            )
+    made: dict[str, Any] = record
+    return made
 
 
 RESUME = (
     'run the inference to its end with opencompass CONFIG -r, which keeps finished responses, and '
-    'with as many workers as it began with{}: another number leaves rows out or asks for some '
-    'twice. If nothing is left to do, delete these prediction files and infer with '
-    '--max-num-workers 1: with several workers OpenCompass leaves out rows of a test_range, or of '
-    'a data set that has grown since .cache/dataset_size.json was written'
+    'with as many workers as it began with{}: with another number OpenCompass leaves rows out. If '
+    'nothing is left to do, rename these prediction files to unused_<name>.json and resume with '
+    '--max-num-workers 1, which takes their responses: with several workers OpenCompass leaves out '
+    'rows of a test_range, or of a data set that has grown since .cache/dataset_size.json was '
+    'written'
 )
 MOST_NAMED = 3  # problems in a message
 
@@ -301,14 +352,16 @@ def _named(identities: Sequence[Identity]) -> str:
     return f'{len(problems)} problems, {"such as " * (len(problems) > MOST_NAMED)}{names}'
 
 
-def find_gaps(held: Mapping[str, Sequence[Identity]], planned: Collection[Identity]) -> Gaps:
-    """Compare prediction files with what is planned.
+def find_gaps(held: Mapping[str, Sequence[Row]], planned: Collection[Identity]) -> Gaps:
+    """Compare prediction files with what is planned. Rows with one key are one response.
 
     Args:
-        held: File → (problem_id, replica) of its records.
-        planned: Those that are planned.
+        held: File → its rows.
+        planned: (problem_id, replica) of those that are planned.
     """
-    counts = Counter(one for identities in held.values() for one in identities)
+    rows = [row for of_file in held.values() for row in of_file]
+    keyed = dict.fromkeys(row for row in rows if row[1])
+    counts = Counter(identity for identity, _ in [*keyed, *(row for row in rows if not row[1])])
     largest = max(map(len, held.values()), default=0)
     return Gaps(
         len(planned),
@@ -318,25 +371,25 @@ def find_gaps(held: Mapping[str, Sequence[Identity]], planned: Collection[Identi
     )
 
 
-def replicas(held: Mapping[str, Sequence[Identity]], n: int) -> list[Identity]:
+def replicas(held: Mapping[str, Sequence[Row]], n: int) -> list[Identity]:
     """Return n samples of each problem that occurs in prediction files, as a config plans them."""
-    problems = dict.fromkeys(problem for identities in held.values() for problem, _ in identities)
+    problems = dict.fromkeys(problem for rows in held.values() for (problem, _), _ in rows)
     return [(problem, replica) for replica in range(n) for problem in problems]
 
 
-def by_file(responses: Iterable[Response]) -> dict[str, list[Identity]]:
-    """Return prediction file → (problem_id, replica) of its records, of those that hold it."""
-    held: dict[str, list[Identity]] = {}
+def by_file(responses: Iterable[Response]) -> dict[str, list[Row]]:
+    """Return prediction file → its rows, of the responses that say what they answer."""
+    held: dict[str, list[Row]] = {}
     for response in responses:
         if response.identity is not None:
             file = response.location.rpartition('#')[0]
-            held.setdefault(file, []).append(response.identity)
+            held.setdefault(file, []).append((response.identity, response.key))
     return held
 
 
 @lru_cache(maxsize=1000)
-def identities_in(path: Path, _changed: int) -> list[Identity]:
-    """Return (problem_id, replica) of the records of a prediction file, of those that hold it.
+def rows_in(path: Path, _changed: int) -> list[Row]:
+    """Return the rows of a prediction file, of the records that say what they answer.
 
     Args:
         path: The file.
@@ -346,7 +399,7 @@ def identities_in(path: Path, _changed: int) -> list[Identity]:
         ValueError: If it can't be read.
     """
     return [
-        (str(record['problem_id']), record['replica'])
+        ((str(record['problem_id']), record['replica']), str(record.get('key') or ''))
         for _, record in read_members(path)
         if isinstance(record, dict)
         and 'problem_id' in record
@@ -370,46 +423,6 @@ def prediction_folder(out_dir: Path) -> Path:
 def run_folder(out_dir: Path) -> Path:
     """Return the timestamp folder of the results ``WORK_DIR/results/MODEL/DATA SET``."""
     return Path(out_dir.parent.as_posix().rpartition('/results/')[0])
-
-
-def read_handed_over(
-    folder: Path,
-    name: str,
-    texts: Sequence[Any],
-    is_answer: Callable[[str, str], bool] = lambda raw, text: False,
-) -> PredictionFiles:
-    """Read the prediction files behind the texts that OpenCompass hands to an evaluator.
-
-    Args:
-        folder: ``predictions/<model>``.
-        name: The data set's abbreviation.
-        texts: The texts handed over, which OpenCompass may have postprocessed. It reads the files
-            up to the first missing shard. Other values, such as numbers, are converted to text.
-        is_answer: Takes a raw response and its text; tells whether the text is only the answer.
-
-    Returns:
-        The files' responses with these texts. Responses after a missing shard were not
-        postprocessed: if postprocessing changed texts, they are left out as not comparable.
-
-    Raises:
-        ValueError: If files and texts differ in number.
-    """
-    files = read_predictions(folder, name)
-    if len(texts) != files.contiguous:
-        raise ValueError(
-            f'{folder / name}: OpenCompass handed over {len(texts)} predictions, the files hold '
-            f'{files.contiguous}; is another process writing them?'
-        )
-    read, unread = files.responses[: files.contiguous], files.responses[files.contiguous :]
-    responses = []
-    for response, value in zip(read, texts, strict=True):
-        text = '' if value is None else str(value)
-        given = None if isinstance(value, str) else value
-        answer = is_answer(response.raw, text)
-        responses.append(dataclasses.replace(response, text=text, value=given, is_answer=answer))
-    if all(one.text == other.text for one, other in zip(read, responses, strict=True)):
-        responses += unread
-    return dataclasses.replace(files, responses=responses)
 
 
 def retry_note(responses: Sequence[Response], model: str, name: str) -> str | None:

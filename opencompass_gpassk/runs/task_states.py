@@ -21,9 +21,9 @@ from opencompass_gpassk.runs.config import Run
 from opencompass_gpassk.runs.predictions import (
     Gaps,
     find_gaps,
-    identities_in,
     prediction_parts,
     replicas,
+    rows_in,
     shard_numbers,
 )
 
@@ -294,7 +294,7 @@ class ModelFolder:
         folder = self.folder / 'predictions' / self.model
         try:
             held = {
-                shard: identities_in(path, path.stat().st_mtime_ns)
+                shard: rows_in(path, path.stat().st_mtime_ns)
                 for shard in shards
                 for path in [folder / f'{shard}.json']
             }

@@ -40,7 +40,6 @@ from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.results.stored_result import headline_figures, read_figure
 from opencompass_gpassk.runs.config import find_run, planned, read_run_config
-from opencompass_gpassk.runs.predictions import read_predictions
 
 JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
 
@@ -162,19 +161,15 @@ class RescoreTask(OpenICLEvalTask):
 
     Attributes:
         again: The evaluator's advice if the judge could not be reached.
-        looks: The field of the existing result, which responses don't tell.
         rescored: The settings that were chosen for a rescoring, whatever the config says.
     """
 
     again = 'run gpassk rescore with the same options again'
 
-    def __init__(
-        self, config: ConfigDict, *, details: bool, looks: Sequence[int], rescored: list[str]
-    ) -> None:
+    def __init__(self, config: ConfigDict, *, details: bool, rescored: list[str]) -> None:
         super().__init__(config)
         self.rescored = rescored
         self.dump_details = details
-        self.looks = looks
 
     def run(self) -> None:
         """Evaluate each data set of the task."""
@@ -185,18 +180,9 @@ class RescoreTask(OpenICLEvalTask):
                 self.output_column = dataset_cfg['reader_cfg']['output_column']
                 self._score()
 
-    def _load_predictions(self) -> tuple[list[dict[str, Any]], list[str]]:
-        """Read the records that OpenCompass would read, with a limit on the files' size."""
-        path = Path(self.work_dir, 'predictions', model_abbr_from_cfg(self.model_cfg))
-        files = read_predictions(path, dataset_abbr_from_cfg(self.dataset_cfg))
-        records = [response.record for response in files.responses[: files.contiguous]]
-        return records, [record['prediction'] for record in records]
-
     def _save_results(self, result: dict[str, Any]) -> None:
         results = Path(self.work_dir, 'results')
         path = Path(get_infer_output_path(self.model_cfg, self.dataset_cfg, str(results)))
-        if looks := [n for n in self.looks if n < result['signature']['n']]:
-            result['looks'] = looks
         if self.rescored:
             result['rescored'] = self.rescored
         with written_whole(path) as part:
@@ -255,12 +241,7 @@ def rescore(
             rescored = {name for name, value in chosen.items() if value is not None}
             if not changes.datasets:
                 rescored |= set(before.get('rescored') or ())
-            RescoreTask(
-                task,
-                details=details,
-                looks=before.get('looks') or [],
-                rescored=sorted(rescored),
-            ).run()
+            RescoreTask(task, details=details, rescored=sorted(rescored)).run()
         except Exception as error:  # data sets, postprocessors and evaluators may raise anything
             kind = (
                 '' if isinstance(error, (ValueError, JudgeError)) else f'{type(error).__name__}: '

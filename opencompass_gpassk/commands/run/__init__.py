@@ -15,17 +15,26 @@ from typing import Any
 from opencompass_gpassk.commands import add_command, add_numbers
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.job import (
+    FEWEST_ROWS,
     Protocol,
     dataset_configs,
+    difference,
     job_text,
+    lasting,
     missing_data,
     sampling_of,
+    split,
     work_folder,
 )
 from opencompass_gpassk.commands.run.server import served_models, try_requests
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.inference.backend import UnknownBackend
-from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+from opencompass_gpassk.runs.config import (
+    find_run,
+    planned_run,
+    read_literal_config,
+    read_run_config,
+)
 from opencompass_gpassk.runs.progress import watch
 from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
 
@@ -37,8 +46,10 @@ Sample the problems of data sets n times from models, judge the answers and prin
 
 It writes a config of OpenCompass, checks that the servers answer and the data load, and runs the
 config with OpenCompass. The same command with --resume goes on after an interruption; without
---resume it begins a new run, in which every response is asked for again. The exit code is 0 if all
-tasks are finished, else 1.
+--resume it begins a new run, in which every response is asked for again. With --resume, -n may be
+raised or lowered: only the samples that are missing are asked for, and the table shows the results
+of both. -k, --tau, --judge and --workers may change too. The exit code is 0 if all tasks are
+finished, else 1.
 
 gpassk configs --list shows this package's data sets; docs/upstream_datasets.md lists those of
 OpenCompass.
@@ -164,29 +175,28 @@ def run(args: argparse.Namespace) -> int:
     config = _config(args)
     work_dir = args.work_dir.expanduser().absolute() if args.work_dir else work_folder(config)
     path = work_dir.with_name(f'{work_dir.name}.py')
-    workers = args.workers or 1
-    if args.resume:
-        try:
-            infer = read_run_config(find_run(work_dir)).get('infer') or {}
-        except ValueError as error:
+    workers, shards = args.workers or 1, split(config['models'], args.workers or 1)
+    if path.is_file():
+        before = read_literal_config(path)
+        if told := difference(lasting(before), lasting(config)):
             raise ValueError(
-                f'{error}. This job has no run to go on with; leave --resume out (with another '
-                'model, data set or sampling setting it is another job)'
-            ) from None
-        before = (infer.get('partitioner') or {}).get('num_worker', workers)
-        workers = args.workers or before
-        if workers != before:
-            raise ValueError(
-                f'--workers is {workers}, but the run was begun with {before}: OpenCompass cuts '
-                'data sets into one part per worker, and would lose rows where old and new parts '
-                f'overlap; resume with --workers {before}, or start again without --resume'
+                f'{path} is the config of another job: {told}. Choose another --work-dir, or leave '
+                'this setting as it was. With --resume, -n, -k, --tau, --judge and --workers may '
+                'change'
             )
-    text = job_text(config, work_dir, workers=workers, partition=args.slurm)
-    if path.is_file() and _settings(path.read_text('utf-8')) != _settings(text):
-        raise ValueError(
-            f'{path} is the config of a job with other settings; choose another --work-dir, or go '
-            f'on with that job: opencompass {path} -r'
-        )
+    if args.resume:
+        run_before, finished = _resumed(work_dir)
+        former = run_before['infer']['partitioner']
+        workers = args.workers or former['num_worker']
+        shards = {
+            'num_split': former.get('num_split', former['num_worker']),
+            'min_task_size': former.get('min_task_size', FEWEST_ROWS),
+        }
+        # Results of another n stay in the table.
+        asked = {one['abbr'] for one in config['datasets']}
+        others = [one for one in run_before['datasets'] if one['abbr'] in finished - asked]
+        config = {**config, 'datasets': [*others, *config['datasets']]}
+    text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     if work_dir.is_dir() and not args.resume and not args.dry_run:
         print(
             'This job was run before. A new run begins, and asks for everything again; to go on '
@@ -204,9 +214,19 @@ def run(args: argparse.Namespace) -> int:
     return 0 if args.dry_run else _opencompass(path, work_dir, args)
 
 
-def _settings(text: str) -> str:
-    """Return models and data sets in the text of a config."""
-    return text[text.find('\nmodels = ') : text.find('\nwork_dir = ')]
+def _resumed(work_dir: Path) -> tuple[Mapping[str, Any], set[str]]:
+    """Return the config of the run to go on with, and the data sets that are finished in it."""
+    try:
+        folder = find_run(work_dir)
+        config = read_run_config(folder)
+    except ValueError as error:
+        raise ValueError(
+            f'{error}. This job has no run to go on with; leave --resume out (with another '
+            'model, data set or sampling setting it is another job)'
+        ) from None
+    states = task_states(planned_run(folder, config))
+    undone = {one.dataset for one in states if one.state is not State.FINISHED}
+    return config, {one.dataset for one in states} - undone
 
 
 def _config(args: argparse.Namespace) -> dict[str, Any]:

@@ -15,10 +15,12 @@ from mmengine.config import Config
 
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.datasets.data_files import FORMATS
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.inference.choose_backend import BACKENDS
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.settings import configured, read_settings
-from opencompass_gpassk.runs.config import require_literal
+from opencompass_gpassk.runs.config import N_OF_NAME, require_literal
 
 # Name of a data set → folder of its configs, and the environment variables that select it there.
 OURS: dict[str, tuple[str, dict[str, str]]] = {
@@ -32,6 +34,9 @@ OURS: dict[str, tuple[str, dict[str, str]]] = {
     'rvbench-leetcode': ('rvbench', {}),
 }
 LONGEST_NAME = 32  # characters of models or data sets in the name of a work dir
+SHOWN = 60  # characters of a value in a message
+LOCAL_SHARDS = 8  # of a data set that a local engine answers: as many workers may share it later
+FEWEST_ROWS = 16  # of a shard; OpenCompass's own default
 
 
 @dataclass(frozen=True)
@@ -175,19 +180,73 @@ def environment(**variables: object) -> Iterator[None]:
         os.environ.update(before)
 
 
+def lasting(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stays the same in a job that is asked for more samples, or judged otherwise.
+
+    A data set's n, k and evaluation are left out: with them, no other problem and no other response
+    would be asked for.
+    """
+    datasets = {}
+    for one in config['datasets']:
+        left_out = ('n', 'k', 'eval_cfg', 'abbr')
+        kept = {name: value for name, value in one.items() if name not in left_out}
+        abbr = N_OF_NAME.sub('', one['abbr'])
+        datasets[abbr] = {**kept, 'abbr': abbr}
+    return {'models': [*config['models']], 'datasets': [*datasets.values()]}
+
+
+def difference(before: Any, now: Any, place: str = '') -> str:
+    """Return the first field in which two configs differ, and both values; '' if they are equal."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        pairs = {f'{place}.{key}': (before.get(key), now.get(key)) for key in {**before, **now}}
+    elif isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        pairs = {f'{place}[{i}]': pair for i, pair in enumerate(zip(before, now, strict=True))}
+    else:
+        same = before == now
+        told = (short_line(repr(one), SHOWN) for one in (before, now))
+        return '' if same else f'{place.removeprefix(".")} was {next(told)}, and is {next(told)}'
+    return next(filter(None, (difference(*pair, name) for name, pair in pairs.items())), '')
+
+
 def work_folder(config: Mapping[str, Any]) -> Path:
-    """Return the default work dir of a job, which is the same whenever its settings are."""
-    sampled = [one for one in config['datasets'] if sampling_of(one) != 'greedy']
-    models, datasets = (
-        '+'.join(one['abbr'] for one in configs)[:LONGEST_NAME]
-        for configs in (config['models'], sampled)
-    )
-    name = re.sub(r'[^\w.+-]+', '-', f'{models}_{datasets}_{stable_hash(config)[:6]}')
-    return Path('outputs/run', name).absolute()
+    """Return the default work dir of a job, which is the same whenever its settings are.
+
+    It doesn't depend on what :func:`lasting` leaves out. Where an earlier version began the very
+    same job, under a name that did, it is that folder.
+    """
+    sampled = [one['abbr'] for one in config['datasets'] if sampling_of(one) != 'greedy']
+
+    def named(abbrs: Sequence[str], hashed: Any) -> Path:
+        models = '+'.join(one['abbr'] for one in config['models'])[:LONGEST_NAME]
+        name = f'{models}_{"+".join(abbrs)[:LONGEST_NAME]}_{stable_hash(hashed)[:6]}'
+        return Path('outputs/run', re.sub(r'[^\w.+-]+', '-', name)).absolute()
+
+    former = named(sampled, config)
+    summarizer = {'summarizer': config['summarizer']}
+    lasts = named([N_OF_NAME.sub('', one) for one in sampled], lasting(config) | summarizer)
+    return former if former.is_dir() and not lasts.is_dir() else lasts
+
+
+def split(models: Sequence[Mapping[str, Any]], workers: int) -> dict[str, int]:
+    """Return how a new job's data sets are split into shards, whoever works on them later.
+
+    Samples of a local engine come in batches. Shards are no smaller than a batch, so that batches
+    don't shrink.
+    """
+    kinds = [BACKENDS.get(str(model['type']).rpartition('.')[2]) for model in models]
+    if not any(kind and not kind.concurrent for kind in kinds):
+        return {'num_split': workers, 'min_task_size': FEWEST_ROWS}
+    batch = max(model.get('batch_size', 1) for model in models)
+    return {'num_split': LOCAL_SHARDS, 'min_task_size': max(batch, FEWEST_ROWS)}
 
 
 def job_text(
-    config: Mapping[str, Any], work_dir: Path, *, workers: int, partition: str | None
+    config: Mapping[str, Any],
+    work_dir: Path,
+    *,
+    workers: int,
+    partition: str | None,
+    shards: Mapping[str, int],
 ) -> str:
     """Return the text of a job's config.
 
@@ -196,6 +255,7 @@ def job_text(
         work_dir: The work dir of this job alone.
         workers: How many tasks run at once.
         partition: The Slurm partition; None for this machine.
+        shards: How data sets are split, as by :func:`split`. It must stay the same in a run.
 
     Raises:
         ValueError: If OpenCompass would read something else than what is written.
@@ -212,6 +272,7 @@ def job_text(
             'partitioner': {
                 'type': 'opencompass.partitioners.NumWorkerPartitioner',
                 'num_worker': workers,
+                **shards,
                 'dataset_size_path': '',
             },
             'runner': {**runner, 'task': {'type': 'opencompass.tasks.OpenICLInferTask'}},
@@ -232,6 +293,6 @@ HEAD = """\
 # Written by gpassk run. To start the job, or to go on after it was interrupted:
 #     opencompass THIS_FILE
 #     opencompass THIS_FILE -r
-# Keep this file out of its work dir, and go on with the same number of workers.
+# Keep this file out of its work dir.
 
 """
