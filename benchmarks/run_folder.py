@@ -47,6 +47,19 @@ PIECES = (
     'wait, check the case of', 'Next, we add', 'times the height of the triangle, that is',
 )  # fmt: skip
 GPASSK = 'import sys; from opencompass_gpassk.commands.main import main; sys.exit(main())'
+# Saves the responses in a prediction file as an inference that is killed does.
+SAVE = """
+import os, sys
+from pathlib import Path
+from opencompass_gpassk.formats.stored_files import read_members
+from opencompass_gpassk.inference.progress_files import Progress
+def save(self):
+    for request, (_, record) in zip(self.requests, read_members(Path(sys.argv[2]))):
+        self.append([(request, record)])
+    raise SystemExit
+Progress.restore = save
+os.fsync = lambda file: None
+"""
 DRAW = """
 import sys
 from mmengine.config import Config
@@ -70,7 +83,7 @@ def text_of(rng: random.Random, length: int, answer: int, *, thinking: bool) -> 
     return f'{begin}{" ".join(parts)}{end}\nThe answer is $\\boxed{{{answer}}}$.'
 
 
-def make_run(folder: Path, size: tuple[int, ...], *, thinking: bool) -> Path:
+def make_run(folder: Path, size: tuple[int, int, int], *, thinking: bool) -> Path:
     """Write problems, config and predictions of a run; return its folder."""
     problems, samples, length = size
     folder.mkdir(parents=True)
@@ -141,45 +154,17 @@ def evaluated(run: Path) -> tuple[float, float, float]:
 
 
 def resumed(run: Path) -> tuple[float, float, float]:
-    """Leave all responses as saved by a killed inference; resume it."""
+    """Leave all responses as a killed inference saved them, and resume it."""
     folder = run.parent / 'resumed' / run.name
+    shutil.rmtree(folder, ignore_errors=True)
     task = Config.fromfile(run.parent / 'task.py').to_dict()
     write_config(run.parent / 'infer.py', **{**task, 'work_dir': str(folder)})
     (path,) = (run / 'predictions' / MODEL).glob('*.json')
-    for first in (True, False):  # what a first inference saves is taken by a second
-        saved = folder / 'predictions' / MODEL / path.name
-        saved.parent.mkdir(parents=True, exist_ok=True)
-        if first:
-            keyed(path, saved.with_name(f'tmp_{path.stem}.jsonl'), run.parent / 'infer.py')
-        else:
-            found = measured('-c', DRAW, run.parent / 'infer.py')
-            if not saved.is_file():
-                raise SystemExit('the inference did not end')
+    measured('-c', SAVE + DRAW, run.parent / 'infer.py', path)
+    found = measured('-c', DRAW, run.parent / 'infer.py')
+    if not (folder / 'predictions' / MODEL / path.name).is_file():
+        raise SystemExit('the inference did not end')
     return found
-
-
-def keyed(predictions: Path, saved: Path, task: Path) -> None:
-    """Write the responses of a prediction file as an inference of the task saves them."""
-    script = f"""
-import json, sys
-from pathlib import Path
-sys.argv = ['', {str(task)!r}]
-from opencompass_gpassk.formats.stored_files import read_members
-from opencompass_gpassk.inference import inferencer, request_loop
-records = read_members(Path({str(predictions)!r}))
-class All(request_loop.Drawing):
-    def finish(self):
-        raise SystemExit
-def start(self, requests, *others):
-    model = self.model
-    with open({str(saved)!r}, 'w') as out:
-        for request, (_, record) in zip(requests, records):
-            line = dict(index=request.index, key=request.key, model=model, record=record)
-            out.write(json.dumps(line) + chr(10))
-    raise SystemExit
-inferencer.Progress.restore = start
-{DRAW}"""
-    measured('-c', script)
 
 
 def main() -> None:
@@ -195,8 +180,7 @@ def main() -> None:
         for name, (problems, *size) in (('big', BIG), ('thinking', THINKING)):
             made[name] = root / name / '20260101_000000'
             if not made[name].is_dir():
-                of_part = (problems // args.part, *size)
-                make_run(root / name, of_part, thinking=name == 'thinking')
+                make_run(root / name, (problems // args.part, *size), thinking=name == 'thinking')
         run = made['big']
         print(f'{"stage":12} {"GiB":>6} {"CPU s":>7} {"s":>7}', flush=True)
         for stage in args.stages:
