@@ -20,7 +20,6 @@ from made_sweep import SAMPLED, Sweep, add_result, make_sweep, write_json
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.compare.claims import leaderboard_claim
-from opencompass_gpassk.compare.differences import Standing
 from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
@@ -55,8 +54,8 @@ def claim_of(
         )
         for name, (some, every, _) in models.items()
     ]
-    ranks = Standing(strictest, [one[2] for one in models.values()], {})
-    return leaderboard_claim(entries, Leaderboard(rows=range(len(models)), standing=ranks))
+    ranks = {place: one[2] for place, one in enumerate(models.values()) if one[2]}
+    return leaderboard_claim(entries, Leaderboard(figure=strictest, ranks=ranks))
 
 
 @given(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from opencompass_gpassk.compare.shared_problems import DRAWS, Aligned, Block
+from opencompass_gpassk.compare.shared_problems import Aligned, Block
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.missing import expected
 from opencompass_gpassk.metrics.paired import least_p_value, ranks_of, sign_flip_test, step_down
@@ -192,25 +192,18 @@ def compare(
     shared: Aligned,
     primary: Figure | None = None,
     settings: IntervalSettings = SETTINGS,
-    *,
-    groups: bool = True,
-    first: int = 0,
-    second: int = 1,
 ) -> list[Difference]:
-    """Return the difference of a second model from a first in every figure.
+    """Return the difference of the second of two models from the first in every figure.
 
     Args:
-        shared: The models.
+        shared: Two models.
         primary: The primary figure, see :func:`primary_figure`.
         settings: Level of the intervals; resamples are the number of sign flips.
-        groups: Compare each group too.
-        first: The first model.
-        second: The second model.
 
     Returns:
         The headline's differences, then those of the groups.
     """
-    (found,) = differences(shared, [(first, second)], settings, groups=groups).values()
+    found = differences(shared, [(0, 1)], settings)[0, 1]
     families: dict[str, list[int]] = {}
     for place, one in enumerate(found):
         family = (GROUPS if one.group else PRIMARY) if one.figure == primary else OTHERS
@@ -356,29 +349,13 @@ def _points(share: float) -> float:
     return 0.0 if abs(points) < ROUNDING else points
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The ranks of E models in the primary figure, and the test of every two.
-
-    Attributes:
-        figure: The primary figure.
-        ranks: For each model the best and the worst rank that the data allow, from 1; None for one
-            that is not compared.
-        p_values: (first, second) → p-value of their difference; all pairs are one family.
-    """
-
-    figure: Figure
-    ranks: list[tuple[int, int] | None]
-    p_values: dict[Pair, float]
-
-
 def standing(
     shared: Aligned,
     primary: Figure,
     among: Sequence[int],
     settings: IntervalSettings = SETTINGS,
-) -> Standing:
-    """Return the ranks of some models in the primary figure, see :func:`.paired.ranks_of`.
+) -> tuple[dict[int, tuple[int, int]], dict[Pair, Difference]]:
+    """Return the ranks of some models in the primary figure, and the test of every two.
 
     All pairs are tested together: with a chance of at least the level, all ranks are right.
 
@@ -387,33 +364,31 @@ def standing(
         primary: The primary figure.
         among: The models that can be compared with one another.
         settings: Level and number of sign flips.
+
+    Returns:
+        Model → the best and the worst rank that the data allow, from 1, see
+        :func:`.paired.ranks_of`; and (first, second) → their difference. Models for which the
+        figure is undefined are in neither; both are empty if fewer than two are left.
     """
     only = shared.only(primary)
     known = [i for i in among if not np.isnan(only.values[i]).all()]
+    if len(known) < 2:
+        return {}, {}
     pairs = list(combinations(known, 2))
-    sums = [shared.differences(only, *pair) for pair in pairs]
-    totals = np.zeros((len(shared.labels), len(pairs)))
-    for column, (pair, of) in enumerate(zip(pairs, sums, strict=True)):
-        totals[:, column] = np.where(shared.alike(*pair), 0.0, of.totals[:, 0])
-    of_pairs = [shared.drawn(only, *pair) for pair in pairs]
-    drawn = None
-    if any(of is not None for of in of_pairs):
-        drawn = np.repeat(totals[None], DRAWS, axis=0)
-        for column, fewer in enumerate(of_pairs):
-            drawn[:, :, column] = drawn[:, :, column] if fewer is None else fewer[:, :, 0]
-    p_values = step_down(totals, flips=settings.resamples, seed=settings.seed, drawn=drawn)
-    enough = (totals != 0).sum(axis=0) >= FEWEST
-    if drawn is not None:
-        enough &= (drawn != 0).sum(axis=1).mean(axis=0) >= FEWEST
-    certain = enough & (p_values <= 1 - settings.level + ROUNDING)
-    gain = np.where(certain, totals.sum(axis=0), 0.0) * (-1 if primary.lower_is_better else 1)
-    places = {model: row for row, model in enumerate(known)}
-    found = ranks_of(len(known), [(places[a], places[b]) for a, b in pairs], gain)
-    ranks: list[tuple[int, int] | None] = [None] * len(shared.models)
-    if len(known) > 1:
-        for model, row in places.items():
-            ranks[model] = (int(found[row, 0]), int(found[row, 1]))
-    return Standing(primary, ranks, dict(zip(pairs, p_values.tolist(), strict=True)))
+    of_pairs = differences(replace(shared, parts={'': (only,)}), pairs, settings)
+    found = [one for (one,) in of_pairs.values()]
+    family = PRIMARY if len(pairs) == 1 else f'{PRIMARY}, all pairs'
+    tested = {
+        pair: replace(one, p_value=p_value, family=family)
+        for pair, one, p_value in zip(pairs, found, adjusted(found, settings), strict=True)
+    }
+    sign = -1 if primary.lower_is_better else 1
+    gains = [
+        sign * one.totals.sum() if one.claim(settings.level) else 0.0 for one in tested.values()
+    ]
+    rows = [(known.index(a), known.index(b)) for a, b in pairs]
+    ranks = ranks_of(len(known), rows, gains).tolist()
+    return {i: (best, worst) for i, (best, worst) in zip(known, ranks, strict=True)}, tested
 
 
 def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings = SETTINGS) -> str:

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations
 
 from opencompass_gpassk.compare.comparability import different_measures, set_apart
-from opencompass_gpassk.compare.differences import (
-    PRIMARY,
-    SETTINGS,
-    Difference,
-    Pair,
-    Standing,
-    differences,
-    primary_figure,
-    standing,
-)
+from opencompass_gpassk.compare.differences import Difference, Pair, primary_figure, standing
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.results.contradictions import contradiction
-from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.figures import Figure
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_result import Entry, stored_protocol
@@ -34,54 +23,31 @@ class Leaderboard:
     Attributes:
         shared: The entries whose trials are there, named by their places; None without two.
         rows: The place of each of these among the entries.
-        standing: Ranks and tests in the primary figure, of the models of ``shared``; None without
-            a figure that all have.
+        figure: The primary figure; None without one that all have.
+        ranks: Place of an entry → its best and its worst rank.
+        tested: The places of every two ranked entries → the second's difference from the first in
+            the primary figure; the p-values of all pairs are one family.
         apart: (first, second) places of entries that can't be compared → why.
         notes: Why some entries, or all, have no rank.
     """
 
     shared: Aligned | None = None
     rows: Sequence[int] = ()
-    standing: Standing | None = None
+    figure: Figure | None = None
+    ranks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    tested: Mapping[Pair, Difference] = field(default_factory=dict)
     apart: Mapping[Pair, str] = field(default_factory=dict)
     notes: Sequence[str] = ()
 
-    @property
-    def figure(self) -> Figure | None:
-        """The primary figure; None if nothing was ranked."""
-        return self.standing.figure if self.standing else None
-
-    @cached_property
-    def tested(self) -> Mapping[Pair, Difference]:
-        """The places of every two tested entries → the second's difference from the first.
-
-        It is that in the primary figure; the p-values of all pairs are one family.
-        """
-        if self.shared is None or self.standing is None:
-            return {}
-        family = PRIMARY if len(self.standing.p_values) == 1 else f'{PRIMARY}, all pairs'
-        only = replace(self.shared, parts={'': (self.shared.only(self.standing.figure),)})
-        found = differences(only, list(self.standing.p_values), groups=False)
-        return {
-            (self.rows[a], self.rows[b]): replace(
-                one, p_value=self.standing.p_values[a, b], family=family
-            )
-            for (a, b), of_pair in found.items()
-            for one in of_pair
-        }
-
     def rank(self, place: int) -> tuple[int, int] | None:
         """Return the best and the worst rank of an entry; None if it has none."""
-        if self.standing is None or place not in self.rows:
-            return None
-        return self.standing.ranks[list(self.rows).index(place)]
+        return self.ranks.get(place)
 
 
 def leaderboard(
     entries: Sequence[Entry],
     trials: Mapping[tuple[str, str], TrialTable],
     contradictory: Mapping[tuple[str, str], str] | None = None,
-    settings: IntervalSettings = SETTINGS,
 ) -> Leaderboard:
     """Compare a benchmark's entries: the sampled ones, or the greedy ones if nothing was sampled.
 
@@ -90,15 +56,14 @@ def leaderboard(
         trials: (model, data set) → trials of the result.
         contradictory: (model, data set) → how a result contradicts its trials, '' if it doesn't; by
             default it is computed. Such a result has no rank.
-        settings: Level and number of sign flips.
     """
-    greedy = not any(one.result for one in entries)
-    asked = {
-        place: (_greedy(one) if greedy else one)
-        for place, one in enumerate(entries)
-        if one.greedy or not greedy
-        if greedy or one.result
-    }
+    asked = {place: one for place, one in enumerate(entries) if one.result}
+    if not asked:
+        asked = {
+            place: Entry(one.model, one.greedy_dataset, one.greedy, apart=one.apart)
+            for place, one in enumerate(entries)
+            if one.greedy
+        }
     if len(asked) < 2:
         return Leaderboard()
     lacking = [one.label for one in asked.values() if one.place not in trials]
@@ -108,10 +73,12 @@ def leaderboard(
     asked = {place: one for place, one in asked.items() if one.place in trials}
     usual = set_apart([one.result for one in asked.values()])
     why = {place: list(told.values()) for place, told in zip(asked, usual, strict=True)}
+    if contradictory is None:
+        contradictory = {
+            one.place: contradiction(one.result, trials[one.place]) for one in asked.values()
+        }
     against = {
-        place: told
-        for place, one in asked.items()
-        if (told := _contradiction(one, trials[one.place], contradictory))
+        place: told for place, one in asked.items() if (told := contradictory.get(one.place))
     }
     for place, told in against.items():
         why[place].append(f'its result contradicts its trials: {told}')
@@ -139,10 +106,18 @@ def leaderboard(
     except ValueError as error:  # such as k above n in a result that somebody edited
         return Leaderboard(apart=apart, notes=[*notes, f'not ranked: {error}'])
     primary = primary_figure(shared)
-    found = None
-    if primary is not None:
-        found = standing(shared, primary, [i for i, p in enumerate(rows) if not why[p]], settings)
-    return Leaderboard(shared, rows, found, apart, notes)
+    if primary is None:
+        return Leaderboard(shared, rows, apart=apart, notes=notes)
+    ranks, tested = standing(shared, primary, [i for i, place in enumerate(rows) if not why[place]])
+    return Leaderboard(
+        shared,
+        rows,
+        primary,
+        {rows[i]: rank for i, rank in ranks.items()},
+        {(rows[a], rows[b]): one for (a, b), one in tested.items()},
+        apart,
+        notes,
+    )
 
 
 def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
@@ -165,13 +140,3 @@ def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
     same = replace(first, k=ks, taus=taus, sound=sound)
     # Figures of one sample have no k.
     return [replace(same, n=one.n, k=ks if one.n > 1 else ()) for one in protocols]
-
-
-def _greedy(entry: Entry) -> Entry:
-    return Entry(entry.model, entry.greedy_dataset, entry.greedy or {}, apart=entry.apart)
-
-
-def _contradiction(
-    one: Entry, table: TrialTable, known: Mapping[tuple[str, str], str] | None
-) -> str:
-    return contradiction(one.result, table) if known is None else known.get(one.place, '')

@@ -9,7 +9,6 @@ from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.stored_result import is_greedy, sample_count
 
 Pair = tuple[ModelResult, ModelResult]
-Name = tuple[object, ...]
 
 
 def chosen_models(
@@ -79,16 +78,15 @@ def pair_data_sets(
                 f'--dataset {name} is in neither; choose from {", ".join(known.values())}'
             )
     pairs: list[Pair] = []
-    for named in (_abbr, _benchmark_and_n, _benchmark, _whatever):
-        if named is _whatever and pairs:
-            break
-        for key in dict.fromkeys(map(named, left)):
-            ours = [found for found in left if named(found) == key]
-            theirs = [found for found in right if named(found) == key]
+    for way in range(3):
+        for name in dict.fromkeys(_names(found)[way] for found in left):
+            ours, theirs = ([one for one in of if _names(one)[way] == name] for of in (left, right))
             if len(ours) == len(theirs) == 1:
                 pairs.append((ours[0], theirs[0]))
                 left.remove(ours[0])
                 right.remove(theirs[0])
+    if not pairs and len(left) == len(right) == 1:
+        pairs.append((left.pop(), right.pop()))
     if data_sets:
         pairs = [pair for pair in pairs if {one.dataset for one in pair} & wanted]
     unpaired = [found for found in [*left, *right] if not data_sets or found.dataset in wanted]
@@ -100,17 +98,11 @@ def pair_data_sets(
     return pairs, unpaired
 
 
-def _abbr(found: ModelResult) -> Name:
-    return (found.dataset, found.result['benchmark'])
-
-
-def _benchmark_and_n(found: ModelResult) -> Name:
-    return (found.result['benchmark'], sample_count(found.result), is_greedy(found.result))
-
-
-def _benchmark(found: ModelResult) -> Name:
-    return (found.result['benchmark'], is_greedy(found.result))
-
-
-def _whatever(found: ModelResult) -> Name:
-    return ()
+def _names(found: ModelResult) -> tuple[tuple[object, ...], ...]:
+    """Return the three names by which a result is paired, tried one after another."""
+    benchmark, greedy = found.result['benchmark'], is_greedy(found.result)
+    return (
+        (found.dataset, benchmark),
+        (benchmark, sample_count(found.result), greedy),
+        (benchmark, greedy),
+    )
