@@ -17,6 +17,7 @@ from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.judging.verdict_store import VerdictStore
+from opencompass_gpassk.metrics.understanding import understanding_limits
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
@@ -136,7 +137,7 @@ class GPassKEvaluator(BaseEvaluator):
         ks = (k,) if isinstance(k, int) else tuple(k)
         protocol = replace(self.protocol, n=n, k=ks, groups=task.groups)
         if versions := find_groups(task.problems):
-            protocol.check_versions(versions.size)
+            understanding_limits(versions.size, protocol.complete, protocol.collapsed)
         with progress_file(task.folder, 'evaluation'):
             # Scores first, since they are stored; verdicts of OpenCompass's evaluators are not.
             reasoning = task.score_reasoning(self.reasoning) if self.reasoning else None

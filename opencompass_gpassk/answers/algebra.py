@@ -78,18 +78,15 @@ def bound_numbers() -> None:
     """
     from sympy import Integer, Rational, binomial, factorial
 
-    power, compute = Rational._eval_power, Integer._eval_power
     choose, product = binomial._eval.__func__, factorial.eval.__func__
 
-    def fraction_power(self: Any, expt: Any) -> Any:
-        if expt.is_Rational:
-            _check_power(max(abs(self.p), self.q), Fraction(int(expt.p), int(expt.q)))
-        return power(self, expt)
+    def bounded(compute: Any) -> Any:
+        def power(self: Any, expt: Any) -> Any:
+            if expt.is_Rational:
+                _check_power(max(abs(self.p), self.q), Fraction(int(expt.p), int(expt.q)))
+            return compute(self, expt)
 
-    def integer_power(self: Any, expt: Any) -> Any:
-        if expt.is_Rational:
-            _check_power(self.p, Fraction(int(expt.p), int(expt.q)))
-        return compute(self, expt)
+        return power
 
     def factorial_of(cls: Any, n: Any) -> Any:
         # n! has fewer bits than n^n; so has each product on the way.
@@ -103,7 +100,8 @@ def bound_numbers() -> None:
             _check_power(max(abs(n.p) + abs(k.p), n.q), steps)
         return choose(cls, n, k)
 
-    Rational._eval_power, Integer._eval_power = fraction_power, integer_power
+    Rational._eval_power = bounded(Rational._eval_power)
+    Integer._eval_power = bounded(Integer._eval_power)
     factorial.eval, binomial._eval = classmethod(factorial_of), classmethod(binomial_of)
 
 

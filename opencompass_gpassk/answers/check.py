@@ -186,19 +186,16 @@ def compare_exactly(gold: str, answer: str) -> Result:
 
 def canonical(answer: str) -> str:
     """Return a text that is equal for equivalent answers, as far as rules can tell."""
-    return _canonical(answer, thoroughly=True) or ''
+    found = canonical_quickly(answer)
+    return parse(normalise(answer)).canonical() if found is None else found
 
 
 def canonical_quickly(answer: str) -> str | None:
     """Return the canonical form if it needs no computer algebra (this is fast); else None."""
-    return _canonical(answer, thoroughly=False)
-
-
-def _canonical(answer: str, *, thoroughly: bool) -> str | None:
     if len(answer) > LENGTH_LIMIT or depth(answer) > DEPTH_LIMIT:
         return ' '.join(answer.split())
     form = parse(normalise(answer))
-    return form.canonical() if thoroughly or form.is_plain() else None
+    return form.canonical() if form.is_plain() else None
 
 
 def _read(texts: Texts) -> tuple[Form, Form]:

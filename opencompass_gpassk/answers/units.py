@@ -28,16 +28,9 @@ VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)')
 LEADING = re.compile(r'(-?)(USD|¥|€|£)\s*')
 
 
-def either(words: Iterable[str], *, whole: bool = False) -> str:
-    """Return a pattern of one of the words, the longest that fits.
-
-    With ``whole`` those in Latin letters are no part of a longer word.
-    """
-    ends = {True: r'\b', False: ''}
-    return '|'.join(
-        f'{(end := ends[whole and word.isascii()])}{re.escape(word)}{end}'
-        for word in sorted(words, key=len, reverse=True)
-    )
+def either(words: Iterable[str]) -> str:
+    """Return a pattern of one of the words, the longest that fits."""
+    return '|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))
 
 
 WORDS = either(UNITS)

@@ -79,8 +79,8 @@ def pair_data_sets(
             )
     pairs: list[Pair] = []
     for way in range(3):
-        for name in dict.fromkeys(_names(found)[way] for found in left):
-            ours, theirs = ([one for one in of if _names(one)[way] == name] for of in (left, right))
+        for key in dict.fromkeys(_names(found)[way] for found in left):
+            ours, theirs = ([one for one in of if _names(one)[way] == key] for of in (left, right))
             if len(ours) == len(theirs) == 1:
                 pairs.append((ours[0], theirs[0]))
                 left.remove(ours[0])

@@ -49,12 +49,7 @@ def problem_changes(shared: Aligned, k: int | None = None) -> list[Change]:
     Args:
         shared: Two models.
         k: The k of G-Pass@k at τ = 1; None to leave it out.
-
-    Raises:
-        ValueError: If there aren't two models.
     """
-    if len(shared.tables) != 2:
-        raise ValueError(f'{len(shared.tables)} models are aligned; compare two')
     _, n, c = shared.counts
     strictest = np.full(n.shape, np.nan)
     if k is not None:

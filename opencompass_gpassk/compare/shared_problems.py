@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -201,14 +201,9 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
     that some model lacks are left out. If the numbers of samples n differ, accuracy gets no n.
 
     Args:
-        tables: Model → its trials.
+        tables: Model → its trials, of one at least.
         protocols: The protocol of all models, or model → its protocol.
-
-    Raises:
-        ValueError: If there is no table.
     """
-    if not tables:
-        raise ValueError('tables is empty; give the trials of one model at least')
     if isinstance(protocols, Protocol):
         protocols = dict.fromkeys(tables, protocols)
     problems, places = _joined(list(tables.values()))
@@ -216,14 +211,13 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
     labels, clusters = np.unique(cluster_names(problems), return_inverse=True)
     clusters = clusters.reshape(-1).astype(np.int64)
     chosen = _verdicts_or_reasoning(list(tables.values()), [protocols[name] for name in tables])
+    several = len({one.n for one in chosen}) > 1
     rows = [
-        _Rows(table, protocol, of, len(problems))
+        _values(table, protocol, of, several=several)
         for table, protocol, of in zip(tables.values(), chosen, places, strict=True)
     ]
-    several = len({one.n for one in chosen}) > 1
     parts = {
-        label: _blocks(rows, part, several=several)
-        for label, part in parts_of(problems, chosen[0].groups).items()
+        label: _blocks(rows, part) for label, part in parts_of(problems, chosen[0].groups).items()
     }
     return Aligned(
         tuple(tables),
@@ -290,38 +284,51 @@ def _verdicts_or_reasoning(
     return [replace(one, judged=judged, sound=one.sound if judged else None) for one in protocols]
 
 
-class _Rows:
+class _Values(NamedTuple):
     """The values of a model's figures, at the places of the P problems of all models.
+
+    Attributes:
+        problems: Figure → values, shape (P,).
+        questions: Figure → (problems that are a question's versions → value).
+        reasoning: Figure → means of each problem's responses, and how many these are.
+    """
+
+    problems: dict[Figure, Row]
+    questions: dict[Figure, dict[tuple[int, ...], float]]
+    reasoning: dict[Figure, tuple[Row, Row]]
+
+
+def _values(table: TrialTable, protocol: Protocol, places: Integers, *, several: bool) -> _Values:
+    """Return the values of a model's figures.
 
     Args:
         table: The model's trials.
         protocol: What is measured.
         places: Shape (P,): the place of each problem in the table, -1 without it.
-        size: P.
+        several: Whether the models have several n; then figures that depend on n are left out.
     """
-
-    def __init__(self, table: TrialTable, protocol: Protocol, places: Integers, size: int) -> None:
-        trials = JudgedTrials.recorded(table)
-        figures = result_figures(protocol, trials.groups.size if trials.groups else None)
-        compared = [one for one in figures if one.family.compared]
-        values = FigureValues(table, protocol, trials, compared)
-        there = places >= 0
-        number = np.full(len(table.problems), -1)
-        number[places[there]] = np.flatnonzero(there)
-        self.problems: dict[Figure, Row] = {}
-        self.questions: dict[Figure, dict[tuple[int, ...], float]] = {}
-        self.reasoning: dict[Figure, tuple[Row, Row]] = {}
-        for over, columns in values.columns.items():
-            for figure, column in zip(columns.figures, columns.values.T, strict=True):
-                if over is Over.PROBLEMS:
-                    self.problems[figure] = _spread(column, places)
-                elif over is Over.QUESTIONS and trials.groups:
-                    keys = map(tuple, np.sort(number[trials.groups.members], axis=1).tolist())
-                    self.questions[figure] = dict(zip(keys, column.tolist(), strict=True))
-                elif over is Over.RESPONSES:
-                    means = _problem_means(column, table.problem_index, len(table.problems))
-                    mean, count = (_spread(of, places) for of in means)
-                    self.reasoning[figure] = mean, np.nan_to_num(count)
+    trials = JudgedTrials.recorded(table)
+    figures = [
+        one.of_n(None) if several and one.family is ACCURACY else one
+        for one in result_figures(protocol, trials.groups.size if trials.groups else None)
+        if one.family.compared and not (several and one.family is MAJORITY_VOTE)
+    ]
+    there = places >= 0
+    number = np.full(len(table.problems), -1)
+    number[places[there]] = np.flatnonzero(there)
+    found = _Values({}, {}, {})
+    for over, columns in FigureValues(table, protocol, trials, figures).columns.items():
+        for figure, column in zip(columns.figures, columns.values.T, strict=True):
+            if over is Over.PROBLEMS:
+                found.problems[figure] = _spread(column, places)
+            elif over is Over.QUESTIONS and trials.groups:
+                keys = map(tuple, np.sort(number[trials.groups.members], axis=1).tolist())
+                found.questions[figure] = dict(zip(keys, column.tolist(), strict=True))
+            elif over is Over.RESPONSES:
+                means = _problem_means(column, table.problem_index, len(table.problems))
+                mean, count = (_spread(of, places) for of in means)
+                found.reasoning[figure] = mean, np.nan_to_num(count)
+    return found
 
 
 def _spread(values: Row, places: Integers) -> Row:
@@ -341,10 +348,10 @@ def _problem_means(values: Row, problem: Integers, size: int) -> tuple[Row, Row]
     return ratio(sums, counts), counts
 
 
-def _blocks(rows: Sequence[_Rows], part: Part, *, several: bool) -> tuple[Block, ...]:
+def _blocks(rows: Sequence[_Values], part: Part) -> tuple[Block, ...]:
     members = np.array(part.members, dtype=np.int64)
     blocks = []
-    if figures := _common([_named(one.problems, several=several) for one in rows]):
+    if figures := _common([one.problems for one in rows]):
         values = np.array([list(of.values()) for of in figures])[:, :, members].swapaxes(1, 2)
         blocks.append(Block(tuple(figures[0]), values, members))
     if part.versions and (asked := _common([one.questions for one in rows])):
@@ -370,12 +377,3 @@ def _common(rows: Sequence[Mapping[Figure, T]]) -> list[dict[Figure, T]]:
     """Return what all models have, in the order of the first; [] if that is nothing."""
     figures = [one for one in rows[0] if all(one in row for row in rows)]
     return [{one: row[one] for one in figures} for row in rows] if figures else []
-
-
-def _named(values: Mapping[Figure, Row], *, several: bool) -> dict[Figure, Row]:
-    """Return the values of each figure; with several n, without figures that depend on n."""
-    return {
-        figure.of_n(None) if several and figure.family is ACCURACY else figure: row
-        for figure, row in values.items()
-        if not several or figure.family is not MAJORITY_VOTE
-    }

@@ -37,15 +37,6 @@ class Over(Enum):
     RESPONSES = 'responses'
 
 
-class Counted(Enum):
-    """The responses that a figure is computed from."""
-
-    JUDGED = 'judged'
-    PRESENT = 'present'
-    SCORED = 'scored'
-    JUDGED_AND_SCORED = 'judged and scored'
-
-
 class Side(Enum):
     """Plain or sound figure of right answers, or their difference; the value begins its key."""
 
@@ -75,7 +66,6 @@ class Family:
         heading: The name in tables; by default the key.
         former_key: The key before schema 3, if it differed.
         estimator: The same figure as an estimator from n and c of a problem; None if impossible.
-        counted: The responses that it is computed from.
         least: The least possible value.
         most: Computes the greatest possible value from the figure.
         lower_is_better: Whether a lower value is better.
@@ -101,7 +91,6 @@ class Family:
     heading: str = ''
     former_key: str = ''
     estimator: Callable[[Figure], Estimator] | None = None
-    counted: Counted = Counted.JUDGED
     least: float = 0.0
     most: Callable[[Figure], float] = lambda at: 1.0
     lower_is_better: bool = False
@@ -194,12 +183,6 @@ class Figure:
             return self.tau == 1 or (self.family is ACCURACY and self.n == 1)
         return self.side is Side.PLAIN and self.family.in_summary and self.tau != 0
 
-    @property
-    def counted(self) -> Counted:
-        """The responses that it is computed from."""
-        plain = self.side is Side.PLAIN
-        return self.family.counted if plain else Counted.JUDGED_AND_SCORED
-
     def on(self, side: Side) -> Figure:
         """Return the plain figure, the sound one, or the drop."""
         return replace(self, side=side)
@@ -251,7 +234,6 @@ MAJORITY_VOTE = Family(
     key='majority vote',
     about='share of the problems that the most frequent answer solves',
     values=lambda trials, at, protocol: majority_vote(*_votes(trials)),
-    counted=Counted.PRESENT,
     repeated=True,
     on_page=True,
 )
@@ -307,7 +289,6 @@ CONSENSUS = Family(
     values=lambda trials, at, protocol: consensus.consensus_at_k(
         *_votes(trials), present=~trials.table.lost, k=at.k or 1
     ),
-    counted=Counted.PRESENT,
     repeated=True,
     compared=False,
     on_page=True,
@@ -317,7 +298,6 @@ CONSISTENCY = Family(
     about='chance that two samples of a problem have the same answer, right or wrong; needs no '
     'gold answer',
     values=_consistency,
-    counted=Counted.PRESENT,
     ranked=False,
     repeated=True,
     compared=False,
@@ -535,7 +515,6 @@ REASONING = {
         about=f'mean {name} of the reasoning of {f"{of} responses" if of else "the responses"}',
         values=_of_reasoning(name, of),
         over=Over.RESPONSES,
-        counted=Counted.JUDGED_AND_SCORED if of else Counted.SCORED,
         lower_is_better=name == REDUNDANCY,
         verdicts=bool(of),
         on_page=not of,
@@ -549,7 +528,6 @@ FALSE_POSITIVES = Family(
     about='share of right responses whose reasoning is not valid',
     values=_invalid_among_right,
     over=Over.RESPONSES,
-    counted=Counted.JUDGED_AND_SCORED,
     lower_is_better=True,
     on_page=True,
 )
@@ -560,7 +538,6 @@ SCORED = Family(
         trials.table.lost, np.nan, ~np.isnan(trials.validity)
     ),
     over=Over.RESPONSES,
-    counted=Counted.PRESENT,
     verdicts=False,
 )
 

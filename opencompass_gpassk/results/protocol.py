@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from opencompass_gpassk.metrics.understanding import understanding_limits
-
 NOBODY = 'none'  # the judge in the signature of a result without verdicts
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))
@@ -62,7 +60,3 @@ class Protocol:
     def ks(self) -> tuple[int, ...]:
         """The k that are reported, ascending; none without verdicts or repeated samples."""
         return tuple(sorted(set(self.k))) if self.n > 1 and self.judged else ()
-
-    def check_versions(self, m: int) -> None:
-        """Raise a ValueError if m versions of a question are too few to measure understanding."""
-        understanding_limits(m, self.complete, self.collapsed)

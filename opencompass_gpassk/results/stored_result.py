@@ -30,11 +30,11 @@ class Estimate(float):
         cls,
         value: float,
         interval: tuple[float, float],
-        method: str = '',
-        uncertainty: Mapping[str, Any] | None = None,
+        method: str,
+        uncertainty: Mapping[str, Any],
     ) -> Estimate:
         made = super().__new__(cls, value)
-        made.interval, made.method, made.uncertainty = interval, method, uncertainty or {}
+        made.interval, made.method, made.uncertainty = interval, method, uncertainty
         return made
 
 
@@ -45,22 +45,13 @@ def estimate(result: Mapping[str, Any], key: str) -> float:
     intervals.
     """
     value = math.nan if result['figures'][key] is None else float(result['figures'][key])
-    intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
-    ends = intervals.get(key) if isinstance(intervals, Mapping) else None
-    if math.isnan(value) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
+    low, high = (result.get('intervals') or {}).get(key) or (None, None)
+    if low is None or high is None or math.isnan(value + low + high):
         return value
-    if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in ends):
-        return value
-    known = uncertainty if isinstance(uncertainty, Mapping) else {}
-    return Estimate(value, (float(ends[0]), float(ends[1])), _method(known, key), known)
-
-
-def _method(uncertainty: Mapping[str, Any], key: str) -> str:
-    others = uncertainty.get('other_methods')
-    for method, keys in others.items() if isinstance(others, Mapping) else ():
-        if isinstance(keys, (list, tuple)) and key in keys:
-            return str(method)
-    return str(uncertainty.get('method', ''))
+    known = result.get('uncertainty') or {}
+    others = known.get('other_methods') or {}
+    method = next((one for one, keys in others.items() if key in keys), known.get('method'))
+    return Estimate(value, (float(low), float(high)), method or '', known)
 
 
 Result = Mapping[str, Any]
@@ -149,10 +140,6 @@ class Entry:
     def true_figures(self) -> Mapping[str, Mapping[str, Any]]:
         """Key, with its group → a figure under true verdicts; {} without an audit."""
         return (self.result.get('judge_error') or {}).get('figures') or {}
-
-    def average(self, group: str = '') -> float | None:
-        """Return the average accuracy over the n samples, in percent."""
-        return self.figure(ACCURACY(), group)
 
     def greedy_accuracy(self, group: str = '') -> float | None:
         """Return the accuracy under greedy decoding, in percent."""

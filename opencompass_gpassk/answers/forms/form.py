@@ -39,11 +39,6 @@ class Form:
     sharp: ClassVar[bool] = False  # whether it can be nothing else, as a number or an interval
 
     @classmethod
-    def read(cls, text: str, parse: Parse) -> Form | None:
-        """Read a text of this form; None if it has another. ``parse`` reads its parts."""
-        raise NotImplementedError
-
-    @classmethod
     def of(cls, form: Form) -> Any:
         """Return an answer that was read in another form in this one; None if it has none."""
         return form if isinstance(form, cls) else None
@@ -82,7 +77,8 @@ class Form:
         return None
 
 
-# How a text is tried as one form after another, filled by the package: the last takes any.
+# How a text is tried as one form after another, filled by the package: the last takes any. A reader
+# returns None if the text has another form; it gets a function that reads parts of the text.
 READERS: list[Callable[[str, Parse], Form | None]] = []
 LEVELS = 7  # of parts of parts
 COMMA = re.compile(r'[,;]')
