@@ -21,9 +21,9 @@ from opencompass_gpassk.metrics.understanding import understanding_limits
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.groups import find_groups
 from opencompass_gpassk.results.make_result import make_result, make_table
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
-from opencompass_gpassk.results.question_versions import find_groups
 from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.trials import Verdict
 

@@ -11,8 +11,8 @@ from made_results import bounds, figures, flat, make_version_result
 
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.groups import find_groups
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.question_versions import find_groups
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 # The original, then five versions: understood, remembered, half understood.

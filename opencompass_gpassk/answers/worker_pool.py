@@ -61,7 +61,7 @@ def check_in_order(
     """Yield the result of each pair, in order, as soon as it is known.
 
     Equal pairs are checked once. A pair whose worker dies is tried once more. What a run and a
-    problem (a gold answer with its question) may cost is limited: see :class:`_Budget`.
+    problem (a gold answer with its question) may cost is limited: see :class:`_Workers`.
 
     Args:
         pairs: The pairs; they are read a little ahead.
@@ -136,9 +136,9 @@ def _in_order(
                     yielded.add(task)
                     # What was begun meanwhile counts no more: the number of workers and their
                     # speed change no verdict.
-                    if task in pool.places and pool.budget.is_spent(task, pool.places[task]):
+                    if task in pool.places and pool.is_spent(task):
                         value = known[task] = OVER_BUDGET
-                    pool.budget.charge(task, value)
+                    pool.charge(task, value)
                 yield value
             elif len(begun) <= ahead:
                 return
@@ -156,36 +156,17 @@ def _in_order(
         yield from decided(0)
 
 
-class _Budget:
-    """The CPU time that slow tasks took, in a run and of each problem.
-
-    Once it is spent, what else needs a worker is not compared: a few hostile answers must not cost
-    hours.
-    """
-
-    def __init__(self, time_limit: float) -> None:
-        self.time_limit = time_limit
-        self.spent: Counter[Task] = Counter()  # by problem; of the run under ()
-
-    def is_spent(self, task: Task, place: int) -> bool:
-        """Tell whether no more may be spent on a task; ``place`` tasks come before it."""
-        whole = (A_RUN + A_TASK * place) * self.time_limit
-        problem = A_PROBLEM * self.time_limit
-        return self.spent[_problem(task)] >= problem or self.spent[()] >= whole
-
-    def charge(self, task: Task, outcome: Outcome) -> None:
-        """Count what a task took."""
-        if outcome[2] >= SLOW or outcome[1] == 'too large':
-            self.spent.update({_problem(task): outcome[2], (): outcome[2]})
-
-
 def _problem(task: Task) -> Task:
     """Return all of a pair but its answer; a text alone is a problem of its own."""
     return task[:1] + task[2:]
 
 
 class _Workers:
-    """Worker processes for a function, started when there are tasks for them."""
+    """Worker processes for a function, started when there are tasks for them.
+
+    The CPU time that slow tasks take is counted, in a run and of each problem. Once it is spent,
+    what else needs a worker is not compared: a few hostile answers must not cost hours.
+    """
 
     def __init__(self, function: str, most: int | None, time_limit: float) -> None:
         if most is not None and most < 1:
@@ -196,7 +177,8 @@ class _Workers:
         self.arguments = (function, time_limit)
         self.todo: deque[Task] = deque()
         self.places: dict[Task, int] = {}  # of all that were to do: how many tasks came before
-        self.budget = _Budget(time_limit)  # as the tasks that were yielded leave it
+        # What the tasks that were yielded took, by problem; in the run under ().
+        self.spent: Counter[Task] = Counter()
         self.busy: dict[_Worker, Task] = {}
         self.idle: list[_Worker] = []
         self.tried: set[Task] = set()
@@ -207,7 +189,7 @@ class _Workers:
         found: list[tuple[Task, Outcome]] = []
         while self.todo and (self.idle or len(self.busy) < most):
             task = self.todo.popleft()
-            if self.budget.is_spent(task, self.places[task]):
+            if self.is_spent(task):
                 found.append((task, OVER_BUDGET))
                 continue
             worker = self.idle.pop() if self.idle else _Worker(*self.arguments)
@@ -232,6 +214,18 @@ class _Workers:
             else:
                 found.append((task, reply))
         return found
+
+    def is_spent(self, task: Task) -> bool:
+        """Tell whether no more may be spent on a task."""
+        _, time_limit = self.arguments
+        whole = (A_RUN + A_TASK * self.places[task]) * time_limit
+        problem = A_PROBLEM * time_limit
+        return self.spent[_problem(task)] >= problem or self.spent[()] >= whole
+
+    def charge(self, task: Task, outcome: Outcome) -> None:
+        """Count what a task took."""
+        if outcome[2] >= SLOW or outcome[1] == 'too large':
+            self.spent.update({_problem(task): outcome[2], (): outcome[2]})
 
     def close(self) -> None:
         """Kill the workers."""

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.groups import parts_of
+from opencompass_gpassk.results.groups import find_groups, parts_of
 from opencompass_gpassk.results.make_result import table_figures
-from opencompass_gpassk.results.question_versions import find_groups
 from opencompass_gpassk.results.stored_result import (
     Result,
     figures_of,
@@ -19,6 +18,7 @@ from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.trials import TrialTable
 
 ROUNDING = 1e-3  # percent; what is fitted is not the same to the last digit on every machine
+LONGEST = 88  # characters of a problem's name in a message
 MOST_VALUES = 20_000_000  # of figures × problems and responses; more take too much memory
 
 
@@ -76,25 +76,21 @@ def _other_counts(result: Result, table: TrialTable) -> str:
     """Return where n and c differ; if the result has no details, the sums are compared."""
     n, c = table.counts()
     counts = result.get('counts') or {}
-    pairs: dict[str, tuple[Any, Any]] = {}
+    stored: dict[str, Any] = {}
+    of_trials: dict[str, Any] = {}
     if None not in (counts.get('correct'), counts.get('incorrect')):
-        right, judged = int(c.sum()), int(n.sum())
-        pairs['all problems'] = (
-            (counts['correct'] + counts['incorrect'], counts['correct']),
-            (judged, right),
-        )
+        stored['all problems'] = (counts['correct'] + counts['incorrect'], counts['correct'])
+        of_trials['all problems'] = (int(n.sum()), int(c.sum()))
     if details := result.get('details'):
-        of_trials = {
-            problem.problem_id: (int(n[i]), int(c[i])) for i, problem in enumerate(table.problems)
+        stored |= {f'problem {row["problem_id"]}': (row['n'], row['c']) for row in details}
+        of_trials |= {
+            f'problem {problem.problem_id}': (int(n[i]), int(c[i]))
+            for i, problem in enumerate(table.problems)
         }
-        stored = {str(row['problem_id']): (row['n'], row['c']) for row in details}
-        pairs |= {
-            f'problem {name[:80]}': (stored.get(name), of_trials.get(name))
-            for name in (*of_trials, *stored)
-        }
-    for name, (shown, right) in pairs.items():
+    for name in (*of_trials, *stored):
+        shown, right = stored.get(name), of_trials.get(name)
         if shown != right:
-            return f'{name} has {_counted(shown)}, in the trials {_counted(right)}'
+            return f'{name[:LONGEST]} has {_counted(shown)}, in the trials {_counted(right)}'
     return ''
 
 

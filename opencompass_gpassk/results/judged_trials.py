@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.missing import both, expected, right_among_missing
-from opencompass_gpassk.results.question_versions import VersionCounts, VersionGroups, find_groups
+from opencompass_gpassk.results.groups import VersionCounts, VersionGroups, find_groups
 from opencompass_gpassk.trials import TrialTable
 
 VALIDITY, REDUNDANCY = 'validity', 'redundancy'

@@ -18,10 +18,9 @@ from opencompass_gpassk.metrics.independence import Independence, audit_independ
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
-from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.groups import VersionGroups, in_group
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.question_versions import VersionGroups
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
 from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.results.true_verdicts import judge_error

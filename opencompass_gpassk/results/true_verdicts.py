@@ -113,10 +113,14 @@ class TrueVerdicts:
         chances = np.stack([of_wrong, np.where(right, 1 - called_wrong, called_wrong)])
         return lambda rng: chances
 
-    def draw(self, chances: Chances, draws: int) -> Iterator[NDArray[np.bool_]]:
-        """Yield draws of whether the judged trials are right, in the order of the table.
+    def figures(
+        self, values: FigureValues, figures: Sequence[Figure], chances: Chances, draws: int
+    ) -> Iterator[FigureValues]:
+        """Yield the values of figures under draws of the true verdicts.
 
         Args:
+            values: The recorded values.
+            figures: The figures.
             chances: Draws the chances of the outcomes, shape (2, O), of a wrong answer and of a
                 right one; further columns are of outcomes that no trial has.
             draws: Number of draws.
@@ -126,15 +130,8 @@ class TrueVerdicts:
             return np.concatenate([chances(rng)[:, : len(self.outcomes)], np.eye(2)], axis=1)
 
         for right in true_verdicts(self._answers, with_certain, draws):
-            yield right[self._at]
-
-    def figures(
-        self, values: FigureValues, figures: Sequence[Figure], chances: Chances, draws: int
-    ) -> Iterator[FigureValues]:
-        """Yield the values of figures under draws of the true verdicts."""
-        for right in self.draw(chances, draws):
             correct = np.zeros_like(values.trials.correct)
-            correct[self._judged] = right
+            correct[self._judged] = right[self._at]
             trials = replace(values.trials, correct=correct)
             yield FigureValues(values.table, values.protocol, trials, figures)
 
