@@ -40,7 +40,7 @@ from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.step_judge import read_steps
 from opencompass_gpassk.reasoneval.steps import split_steps
-from opencompass_gpassk.report.page.formulas import segments
+from opencompass_gpassk.report.page.formulas import with_mathematics
 from opencompass_gpassk.trials import Verdict
 
 READERS: dict[str, Callable[[str], Any]] = {
@@ -48,7 +48,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     'extract_answer': extract_answer,
     'split_steps': split_steps,
     'read_steps': lambda text: read_steps(text, ErrorKind.REDUNDANT, 5),
-    'segments': segments,
+    'with_mathematics': with_mathematics,
     **{f'read_verdict {m}': lambda text, m=m: read_verdict(text, MENUS[m]) for m in MENUS},
 }
 SIZE = 250_000  # characters
