@@ -205,8 +205,7 @@ class Progress:
                     if request.gold is not None:  # the gold answer may have been corrected since
                         record['gold'] = request.gold
                 record = {**record, 'key': request.key, 'model': self.model}
-                shown = json.dumps({str(request.index): record}, indent=4)
-                out.write((',' if number else '{') + shown[1:-2])
+                out.write(f'{"," if number else "{"}\n"{request.index}": {json.dumps(record)}')
             out.write('\n}' if self.requests else '{}')
         if not lost and not self._needless:
             self.path.unlink()
