@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets import Dataset
 from opencompass.models import HuggingFacewithChatTemplate
 from opencompass.models.base import BaseModel
 from scipy.stats import chi2
-from tiny import CPU, Killed, Recorder, build, fail_on, kill_at, run, texts
+from tiny import CPU, Killed, Problems, Recorder, build, fail_on, kill_at, run, texts
 
 import opencompass_gpassk
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
@@ -88,6 +89,34 @@ def test_wrapper_without_seeds_draws_the_missing_alone(tmp_path: Path) -> None:
     asked.clear()
     run(model, tmp_path, batch_size=4)
     assert sorted(asked) == sorted(['what is 3+3', *(f'what is {i}+{i}' for i in range(4))])
+
+
+def test_saved_responses_get_the_gold_answer_of_today(tmp_path: Path) -> None:
+    """One was corrected since they were saved; the texts stay, whatever they contain."""
+    text = '}, "gold": "0", "record": {"prediction": "\\u2028"}}\n\u2028'
+    drawn: list[str] = []
+
+    class Own(BaseModel):
+        def generate(self, inputs: list[str], max_out_len: int) -> list[str]:
+            if len(drawn) == 8:
+                raise Killed
+            drawn.extend(inputs)
+            return [text] * len(inputs)
+
+    class Corrected(Problems):
+        @staticmethod
+        def load(problems: int = 4, replicas: int = 3) -> Dataset:
+            rows = Problems.load(problems, replicas)
+            return rows.map(lambda row: {'answer': row['answer'].replace('2', '1')})
+
+    model = Own('own')
+    with pytest.raises(Killed):
+        run(model, tmp_path, batch_size=4)
+    drawn.clear()
+    records = run(model, tmp_path, batch_size=4, dataset=Corrected)
+    assert len(drawn) == 4
+    assert texts(records) == [text] * 12
+    assert [one['gold'] for one in records] == ['0', '1', '4', '6'] * 3
 
 
 def test_unreachable_model_stops_the_run_and_can_be_resumed(
