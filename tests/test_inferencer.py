@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 import torch
 import transformers.utils.logging as logging_of_transformers
+from datasets import Dataset
 from opencompass.models import HuggingFace, HuggingFaceBaseModel, HuggingFacewithChatTemplate
+from opencompass.models.base import BaseModel
 from tiny import PAPER, Problems, Recorder, build, run, save_checkpoint, texts
 
 OWN_SETTINGS = {'do_sample': True, 'temperature': 0.1, 'num_beams': 2, 'max_new_tokens': 3}
@@ -164,6 +166,27 @@ def test_unknown_wrapper_gets_one_warning_and_no_problem_twice_in_a_batch(
         f'what is {i}+{i}!' for _ in range(3) for i in range(4)
     ]
     assert records[0]['sampling'] == {'not applied': ', '.join(PAPER)}
+
+
+def test_each_row_is_asked_in_its_own_words(tmp_path: Path) -> None:
+    """Also if the words differ from sample to sample of a problem."""
+
+    class Worded(Problems):
+        @staticmethod
+        def load(problems: int = 4, replicas: int = 3) -> Dataset:
+            rows = Problems.load(problems, replicas)
+            words = ['please, ', '', '']
+            return rows.map(lambda row: {'prompt': words[row['replica']] + row['prompt']})
+
+    class Own(BaseModel):
+        def generate(self, inputs: list[str], max_out_len: int) -> list[str]:
+            return list(inputs)
+
+    records = run(Own('own'), tmp_path, dataset=Worded)
+    asked = [f'what is {i}+{i}' for i in range(4)]
+    assert texts(records) == [f'please, {one}' for one in asked] + asked + asked
+    in_template = run(Own('own'), tmp_path, 'named', template='{prompt} ({replica})')
+    assert texts(in_template) == [f'{one} ({i})' for i in range(3) for one in asked]
 
 
 def test_record_fields(chat: Any, tmp_path: Path) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets import Dataset
 from opencompass.models import HuggingFacewithChatTemplate
 from opencompass.models.base import BaseModel
-from tiny import Killed, Recorder, build, fail_on, kill_at, run, texts
+from scipy.stats import chi2
+from tiny import CPU, Killed, Problems, Recorder, build, fail_on, kill_at, run, texts
 
+import opencompass_gpassk
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
@@ -87,6 +91,34 @@ def test_wrapper_without_seeds_draws_the_missing_alone(tmp_path: Path) -> None:
     assert sorted(asked) == sorted(['what is 3+3', *(f'what is {i}+{i}' for i in range(4))])
 
 
+def test_saved_responses_get_the_gold_answer_of_today(tmp_path: Path) -> None:
+    """One was corrected since they were saved; the texts stay, whatever they contain."""
+    text = '}, "gold": "0", "record": {"prediction": "\\u2028"}}\n\u2028'
+    drawn: list[str] = []
+
+    class Own(BaseModel):
+        def generate(self, inputs: list[str], max_out_len: int) -> list[str]:
+            if len(drawn) == 8:
+                raise Killed
+            drawn.extend(inputs)
+            return [text] * len(inputs)
+
+    class Corrected(Problems):
+        @staticmethod
+        def load(problems: int = 4, replicas: int = 3) -> Dataset:
+            rows = Problems.load(problems, replicas)
+            return rows.map(lambda row: {'answer': row['answer'].replace('2', '1')})
+
+    model = Own('own')
+    with pytest.raises(Killed):
+        run(model, tmp_path, batch_size=4)
+    drawn.clear()
+    records = run(model, tmp_path, batch_size=4, dataset=Corrected)
+    assert len(drawn) == 4
+    assert texts(records) == [text] * 12
+    assert [one['gold'] for one in records] == ['0', '1', '4', '6'] * 3
+
+
 def test_unreachable_model_stops_the_run_and_can_be_resumed(
     chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,3 +181,34 @@ def test_saved_progress_of_opencompass_is_not_taken(chat: Any, tmp_path: Path) -
     (tmp_path / 'tmp_problems.jsonl').write_text(line + '\n')
     assert 'theirs' not in texts(run(chat, tmp_path))
     assert (tmp_path / 'unused_problems.jsonl').read_text() == line + '\n'
+
+
+def test_new_draws_beside_reused_ones_have_the_distribution_of_the_model(tmp_path: Path) -> None:
+    """Batches of a raised n are others than at first; first tokens against the exact softmax."""
+    path = Path(opencompass_gpassk.__file__).parent / 'demo/model'
+    model = HuggingFacewithChatTemplate(str(path), model_kwargs=dict(CPU), max_seq_len=256)
+    settings: dict[str, Any] = {
+        'max_out_len': 1,
+        'sampling': {'temperature': 1.5},
+        'batch_size': 32,
+        'problems': 3,
+    }
+    first = run(model, tmp_path, 'x-n40', replicas=40, **settings)
+    both = run(model, tmp_path, 'x-n240', replicas=240, **settings)
+    assert texts(both)[:120] == texts(first)
+    for problem in range(3):
+        entry = [{'role': 'user', 'content': f'what is {problem}+{problem}'}]
+        ids = model.tokenizer.apply_chat_template(
+            entry, add_generation_prompt=True, return_tensors='pt'
+        )
+        chances = (model.model(ids).logits[0, -1] / 1.5).softmax(-1).tolist()
+        expected: Counter[str] = Counter()
+        for token, chance in enumerate(chances):
+            expected[model.tokenizer.decode([token], skip_special_tokens=True).strip()] += chance
+        drawn = Counter(text.strip() for text in texts(both)[120 + problem :: 3])
+        usual = [text for text, chance in expected.items() if 200 * chance >= 5]
+        counts = [drawn[text] for text in usual] + [200 - sum(drawn[text] for text in usual)]
+        means = [200 * expected[text] for text in usual]
+        means.append(200 - sum(means))
+        square = sum((n - m) ** 2 / m for n, m in zip(counts, means, strict=True) if m > 0.5)
+        assert chi2.sf(square, max(len(usual), 1)) > 1e-3

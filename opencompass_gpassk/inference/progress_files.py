@@ -198,15 +198,14 @@ class Progress:
             open_regular(self.path) as saved,
         ):
             for number, request in enumerate(self.requests):
-                record = lost.get(request.index)
-                if record is None:
+                if record := lost.get(request.index):
+                    shown = json.dumps(record)
+                else:
                     saved.seek(self.places[request.index])
-                    record = json.loads(saved.readline())['record']
-                    if request.gold is not None:  # the gold answer may have been corrected since
-                        record['gold'] = request.gold
-                record = {**record, 'key': request.key, 'model': self.model}
-                shown = json.dumps({str(request.index): record}, indent=4)
-                out.write((',' if number else '{') + shown[1:-2])
+                    shown = _record_text(saved.readline(), request.gold)
+                told = json.dumps({'key': request.key, 'model': self.model})
+                begin = ',' if number else '{'
+                out.write(f'{begin}\n"{request.index}": {shown[:-1]}, {told[1:]}')
             out.write('\n}' if self.requests else '{}')
         if not lost and not self._needless:
             self.path.unlink()
@@ -269,6 +268,18 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes, Line]]:
             if data.endswith(b'\n'):
                 yield place, data, _read(data)
             place += len(data)
+
+
+def _record_text(line: bytes, gold: Any) -> str:
+    """Return the record in a saved line as JSON, with the gold answer that the data set has now.
+
+    The text is copied, since parsing it and writing it again takes ten times as long. A quote
+    inside a response is escaped, so the names of fields are found in the text.
+    """
+    _, _, text = line.decode('ascii').partition(' "record": ')
+    if gold is None or f' "gold": {json.dumps(gold)}, ' in text:
+        return text.removesuffix('}\n')
+    return json.dumps({**json.loads(line)['record'], 'gold': gold})
 
 
 def _read(data: bytes) -> Line:

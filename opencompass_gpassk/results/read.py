@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,7 +29,7 @@ from opencompass_gpassk.results.stored_result import (
 )
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
-from opencompass_gpassk.trials import TrialTable, read_meta, read_trials
+from opencompass_gpassk.trials import Trial, TrialTable, read_meta, read_trials
 
 TRIALS = '.trials.jsonl.gz'
 TIME = re.compile(r'\d{8}_\d{6}')
@@ -119,19 +120,26 @@ class ModelResult:
 
 
 def without_texts(table: TrialTable) -> TrialTable:
-    """Remove answers, responses and most values from the trials of a table, and return it.
+    """Leave in a table's trials only what ranks and curves are computed from, and return it.
 
-    They take most of the memory. Figures that are computed from answers are lost.
+    That is verdict, source, class of the answer and validity. Texts take most of the memory.
+    Figures that are computed from answers or tokens are lost.
     """
     ids = {problem.problem_id: problem.problem_id for problem in table.problems}
     nothing: dict[str, float] = {}
     valid: dict[float, dict[str, float]] = {}
-    for trial in table.trials:
-        trial.problem_id = ids[trial.problem_id]
+    for place, trial in enumerate(table.trials):
         validity = trial.values.get(VALIDITY)
-        trial.answer, trial.response = None, ''
-        trial.values = (
-            nothing if validity is None else valid.setdefault(validity, {VALIDITY: validity})
+        table.trials[place] = Trial(
+            ids[trial.problem_id],
+            trial.replica,
+            trial.verdict,
+            sys.intern(trial.source),
+            answer_class=trial.answer_class,
+            lost=trial.lost,
+            values=nothing
+            if validity is None
+            else valid.setdefault(validity, {VALIDITY: validity}),
         )
     return table
 

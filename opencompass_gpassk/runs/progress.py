@@ -51,7 +51,7 @@ def progress_file(output: Path | None, stage: str) -> Iterator[None]:
         yield
         return
     path = Path(run, 'logs', 'progress', f'{name}.json')
-    told = {'stage': stage, 'step': '', 'done': 0, 'total': 0, 'lost': 0, 'left': None}
+    told = {'stage': stage, 'step': '', 'done': 0, 'total': 0, 'lost': 0, 'reused': 0, 'left': None}
     ended = threading.Event()
     newest_bar.clear()  # it may be of the task before
 
@@ -87,7 +87,8 @@ def _of_newest_bar() -> dict[str, Any]:
         'step': bar.desc.removesuffix(': '),
         'done': bar.n,
         'total': bar.total or bar.n,
-        'lost': status().get('lost', 0),
+        'lost': (said := status()).get('lost', 0),
+        'reused': said.get('reused', 0),
         'left': round(missing * bar.format_dict['elapsed'] / new) if new else None,
     }
 
@@ -113,6 +114,7 @@ class TaskProgress:
         done: Number of finished items.
         total: Number of items.
         lost: Items that failed.
+        reused: Items that were not drawn, since they were saved before.
         left: Seconds left, as far as they can be told.
         state: ``running``, ``ended`` or ``failed``.
         silent: Seconds since the file was written.
@@ -126,6 +128,7 @@ class TaskProgress:
     left: int | None
     state: str
     silent: float
+    reused: int = 0
 
     @property
     def alive(self) -> bool:
@@ -138,6 +141,7 @@ class TaskProgress:
         if self.total:
             text += f' {self.done} of {self.total} ({100 * self.done // self.total} %)'
         text += f', {self.lost} lost' if self.lost else ''
+        text += f', {self.reused} reused' if self.reused else ''
         if self.state == RUNNING and not self.alive:
             return f'{text}, nothing written for {_duration(self.silent)}: is it still running?'
         if self.state == FAILED:
@@ -157,7 +161,8 @@ def _read(path: Path) -> TaskProgress | None:
     try:
         told = read_json(path, MOST_BYTES)
         left = told.get('left')
-        numbers = (told['done'], told['total'], told['lost'], left or 0)
+        reused = told.get('reused', 0)
+        numbers = (told['done'], told['total'], told['lost'], left or 0, reused)
         if not all(0 <= int(one) <= MOST for one in numbers):
             return None
         return TaskProgress(
@@ -169,6 +174,7 @@ def _read(path: Path) -> TaskProgress | None:
             None if left is None else int(left),
             str(told.get('state', RUNNING)),
             time.time() - path.stat().st_mtime,
+            int(reused),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None

@@ -117,6 +117,7 @@ def run(
     replicas: int = 3,
     dataset: type[BaseDataset] = Problems,
     model_cfg: dict[str, Any] | None = None,
+    template: str = '{prompt}',
     **settings: Any,
 ) -> list[dict[str, Any]]:
     """Run the inferencer on a wrapper as OpenCompass's task does; return the records."""
@@ -131,11 +132,10 @@ def run(
     )
     settings = {'max_out_len': 12, 'batch_size': 5, 'sampling': PAPER, **settings}
     inferencer = GPassKGenInferencer(model, output_json_filepath=str(folder), **settings)
-    template = PromptTemplate({'round': [{'role': 'HUMAN', 'prompt': '{prompt}'}]})
     InTask(model_cfg or {'type': type(model), 'path': model.path}).infer(
         inferencer,
         ZeroRetriever(rows),
-        prompt_template=template,
+        prompt_template=PromptTemplate({'round': [{'role': 'HUMAN', 'prompt': template}]}),
         output_json_filepath=str(folder),
         output_json_filename=f'{name}.json',
     )
