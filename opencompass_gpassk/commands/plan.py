@@ -207,11 +207,11 @@ def next_step(pilot: Pilot, outlooks: list[Outlook]) -> list[str]:
             for count in (max(pilot.drawn, strictest.k), None)
         )
     )
-    told = (
-        f'{strictest.figure.heading} of these {problems} problems is known to {now}; more samples '
-        f'alone cannot reach less than {best}.'
-    )
-    return [*lines, told]
+    known = f'{strictest.figure.heading} of these {problems} problems is known to {now}'
+    if now == best:
+        return [f'{known}. More samples gain nothing here; more problems would.']
+    lines = lines or [f'n = {pilot.drawn} is enough already.']
+    return [*lines, f'{known}; more samples alone cannot reach less than {best}.']
 
 
 def table(outlook: Outlook) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, Difference
-from opencompass_gpassk.compare.leaderboard import Leaderboard
+from opencompass_gpassk.compare.leaderboard import Leaderboard, earlier_looks
 from opencompass_gpassk.formats.display import counted, decimal_text, short_line
 from opencompass_gpassk.results.figures import (
     ACCURACY,
@@ -44,8 +44,10 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
     Returns:
         The sentences; '' if fewer than two of several models can be compared.
     """
-    if len(entries) == 1:
-        (entry,) = entries
+    # A look before n was raised is no rival.
+    earlier = earlier_looks(dict(enumerate(entries)))
+    if len(entries) - len(earlier) == 1:
+        (entry,) = (one for place, one in enumerate(entries) if place not in earlier)
         k = max(entry.ks, default=0)
         some, every = _value(entry, PASS(k=k)), _value(entry, G_PASS(k=k, tau=1.0))
         left = entry.left_out(k)
@@ -58,7 +60,11 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
         return versions_claim(entries)
     sign = -1 if figure.lower_is_better else 1
     known = sorted(
-        (place for place in range(len(entries)) if ranked.rank(place)),
+        (
+            place
+            for place in range(len(entries))
+            if ranked.rank(place) and not math.isnan(_value(entries[place], figure))
+        ),
         key=lambda place: -sign * _value(entries[place], figure),
     )
     first = [place for place in known if (ranked.rank(place) or (0,))[0] == 1]

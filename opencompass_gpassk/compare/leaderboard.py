@@ -66,8 +66,13 @@ def leaderboard(
         }
     if len(asked) < 2:
         return Leaderboard()
-    lacking = [one.label for one in asked.values() if one.place not in trials]
     notes = []
+    for place, later in earlier_looks(asked).items():
+        notes.append(
+            f'{asked.pop(place).label} is an earlier look at {later.label}, which holds its '
+            'samples too: it has no rank'
+        )
+    lacking = [one.label for one in asked.values() if one.place not in trials]
     if lacking:
         notes.append(f'not ranked, since the trials can not be read: {", ".join(lacking)}')
     asked = {place: one for place, one in asked.items() if one.place in trials}
@@ -118,6 +123,16 @@ def leaderboard(
         apart,
         notes,
     )
+
+
+def earlier_looks(entries: Mapping[int, Entry]) -> dict[int, Entry]:
+    """Return place of each entry whose n was raised → the entry that has its samples and more."""
+    return {
+        place: later
+        for place, one in entries.items()
+        for later in entries.values()
+        if later.model == one.model and one.n in (later.result.get('looks') or ())
+    }
 
 
 def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
+from opencompass_gpassk.compare.leaderboard import Leaderboard, earlier_looks, leaderboard
 from opencompass_gpassk.results.figures import ACCURACY
 from opencompass_gpassk.results.stored_result import (
     Entry,
@@ -45,6 +45,18 @@ class Benchmark:
     def ks(self) -> list[int]:
         """The k of all entries, ascending."""
         return sorted({k for entry in self.entries for k in entry.ks})
+
+    @property
+    def latest(self) -> list[Entry]:
+        """The entries without looks before n was raised."""
+        entries = dict(enumerate(self.entries))
+        earlier = earlier_looks(entries)
+        return [one for place, one in entries.items() if place not in earlier]
+
+    @property
+    def main_k(self) -> int | None:
+        """The k of the main table: the greatest of the latest entries; None without any."""
+        return max((k for entry in self.latest for k in entry.ks), default=None)
 
     @property
     def taus(self) -> list[float]:

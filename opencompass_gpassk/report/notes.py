@@ -189,7 +189,7 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     problems and samples, that for these very problems to samples alone. The judge's part is known
     after an audit.
     """
-    k = max(benchmark.ks, default=None)
+    k = benchmark.main_k
     figure = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
     parts = []
     for entry in benchmark.entries:
@@ -213,6 +213,16 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     if most == 'problems' and samples <= NEGLIGIBLE:
         advice = "more problems would help, more samples won't"
     return [f'the uncertainty of {figure.heading} comes to {told}: {advice}']
+
+
+def look_notes(benchmark: Benchmark) -> list[str]:
+    """Return which results were looked at with fewer samples before."""
+    return [
+        f'{one.label} was looked at with n = {", ".join(map(str, before))} before: p-values of '
+        'comparisons are nominal, as if nobody had looked'
+        for one in benchmark.entries
+        if (before := one.result.get('looks'))
+    ]
 
 
 def sensitivity_notes(benchmark: Benchmark) -> list[str]:

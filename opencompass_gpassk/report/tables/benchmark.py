@@ -12,6 +12,7 @@ from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import (
     PASS_HAT,
     benchmark_notes,
+    look_notes,
     sensitivity_notes,
     threshold_notes,
     uncertainty_notes,
@@ -54,21 +55,24 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
         entries = [e for e in benchmark.entries if k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
         marks = _marks(benchmark, ranked, entries, columns, k)
-        claim = leaderboard_claim(benchmark.entries, ranked) if marks or len(entries) == 1 else ''
+        single = len(entries) == 1 or (len(benchmark.latest) == 1 and k == benchmark.main_k)
+        claim = leaderboard_claim(benchmark.entries, ranked) if marks or single else ''
         yield Table(
             title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
             ['model', *headings(columns)],
             [[entry.label, *cells(columns, entry, k)] for entry in entries],
             [
                 *([] if k is None else threshold_notes(benchmark, k)),
-                *(uncertainty_notes(benchmark) if k == max(benchmark.ks, default=None) else []),
+                *(uncertainty_notes(benchmark) if k == benchmark.main_k else []),
             ],
             headline=[column.heading for column in columns if column.headline],
             marks=marks,
             claims=[claim] if claim else [],
             warnings=[*(() if index else general), *(() if index else ranked.notes)],
-            remarks=[] if index else [*sensitivity_notes(benchmark), PASS_HAT],
-            main=k == max(benchmark.ks, default=None),
+            remarks=[]
+            if index
+            else [*look_notes(benchmark), *sensitivity_notes(benchmark), PASS_HAT],
+            main=k == benchmark.main_k,
         )
     yield from _true_verdicts(benchmark)
     columns = _columns(benchmark, benchmark.entries, 'k' if benchmark.ks else None)
