@@ -7,7 +7,7 @@ Use any OpenAI-compatible endpoint, or several separated by commas: vLLM, SGLang
 provider's. A key is read from OC_JUDGE_API_KEY and written nowhere. To try it without a model,
 start the server of the tests, which compares answers by their text:
 
-    python tests/judge_server.py --port 8123
+    python tests/kit/judge_server.py --port 8123
 
 Everything else is as in eval_livemath.py, which explains how to set your model and the data.
 GPASSK_JUDGE=llm asks about every answer, as arXiv 2412.13147 does; `prompt='opencompass'` uses

@@ -16,7 +16,7 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.inference.trial_requests import identify
+from opencompass_gpassk.inference.sample_requests import identify
 from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.make_result import store

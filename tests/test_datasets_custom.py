@@ -11,7 +11,7 @@ import pytest
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.datasets import AIME, CustomProblems, LiveMathBench, RVBench
-from opencompass_gpassk.inference.trial_requests import identify
+from opencompass_gpassk.inference.sample_requests import identify
 from opencompass_gpassk.samples.sample_files import read_samples
 
 READER = {'input_columns': ['prompt'], 'output_column': 'answer'}

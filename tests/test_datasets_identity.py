@@ -9,7 +9,7 @@ from datasets import Dataset
 from opencompass.datasets.base import BaseDataset
 
 from opencompass_gpassk.datasets import LiveMathBench
-from opencompass_gpassk.inference.trial_requests import identify
+from opencompass_gpassk.inference.sample_requests import identify
 
 READER = {'input_columns': ['question'], 'output_column': 'answer'}
 

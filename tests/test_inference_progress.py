@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.inference.progress_files import Progress
-from opencompass_gpassk.inference.trial_requests import Request
+from opencompass_gpassk.inference.sample_requests import Request
 
 TEXTS = ('a\u2028b', 'c\u0085d\x1ce\x0bf', '\ud800 alone', '\u4e2d\u6587', 'g\nh\r\ni', '')
 

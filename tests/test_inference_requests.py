@@ -8,13 +8,13 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opencompass_gpassk.inference.sampling import Sampling
-from opencompass_gpassk.inference.trial_requests import (
+from opencompass_gpassk.inference.sample_requests import (
     Request,
     batches,
     combined_seed,
     request_seed,
 )
+from opencompass_gpassk.inference.sampling import Sampling
 
 
 def make_request(index: int, problem: str = 'p', replica: int = 0, key: str = 'k') -> Request:
@@ -43,7 +43,7 @@ class TestSeeds:
     def test_other_processes_get_the_same(self) -> None:
         """Python's own hash is salted in each process."""
         code = (
-            'from opencompass_gpassk.inference.trial_requests import request_seed, combined_seed;'
+            'from opencompass_gpassk.inference.sample_requests import request_seed, combined_seed;'
             "print(request_seed(0, 'AMC_en/7', 3, '\\u4e2d'), combined_seed([1, 2]))"
         )
         run = subprocess.run(

@@ -18,7 +18,7 @@ from opencompass.utils import build_dataset_from_cfg
 from tiny import Problems
 
 from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
-from opencompass_gpassk.inference.trial_requests import identify, shard_of
+from opencompass_gpassk.inference.sample_requests import identify, shard_of
 
 
 class Upstream(BaseDataset):

@@ -10,7 +10,7 @@ import pytest
 from chat_server import CHAT, Reply, Server, build
 from tiny import run
 
-from opencompass_gpassk.inference import client
+from opencompass_gpassk.inference import http_client as client
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 

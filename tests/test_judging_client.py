@@ -21,8 +21,8 @@ import pytest
 from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
-from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import (
+from opencompass_gpassk.inference import http_client as client
+from opencompass_gpassk.inference.http_client import (
     Client,
     ClientError,
     Counts,
@@ -507,7 +507,7 @@ def test_a_used_up_quota_is_told_though_another_request_of_the_prompt_succeeds(
 
 def test_a_reply_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body above the limit is a bad reply."""
-    monkeypatch.setattr('opencompass_gpassk.inference.client.LONGEST_RESPONSE', 1000)
+    monkeypatch.setattr('opencompass_gpassk.inference.http_client.LONGEST_RESPONSE', 1000)
     with JudgeServer(lambda prompt: 'x' * 2000) as server:
         found, ledger = asked(server.url, ['a'], give_up_after=0.1)
     assert (found['a'].kind, found['a'].permanent) == ('bad reply', False)
@@ -576,7 +576,7 @@ def test_a_running_event_loop_is_no_hindrance() -> None:
 INTERRUPTED = """
 import sys
 import threading
-from opencompass_gpassk.inference.client import Client, Counts
+from opencompass_gpassk.inference.http_client import Client, Counts
 print('asking', flush=True)
 judge = Client(sys.argv[1], key_env='NO_KEY', race=True)
 fields = {'model': 'm', 'messages': [{'role': 'user', 'content': 'x'}]}

@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from judge_server import JudgeServer
 
-from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Client, Counts, Outcome, Reply, read_addresses
+from opencompass_gpassk.inference import http_client as client
+from opencompass_gpassk.inference.http_client import Client, Counts, Outcome, Reply, read_addresses
 
 
 def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:

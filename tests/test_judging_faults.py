@@ -19,7 +19,7 @@ from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from opencompass_gpassk.inference.client import (
+from opencompass_gpassk.inference.http_client import (
     FATAL,
     MISPLACED,
     Failure,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from judge_server import JudgeServer
 
-from opencompass_gpassk.inference import client
+from opencompass_gpassk.inference import http_client as client
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings

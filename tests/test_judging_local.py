@@ -12,8 +12,8 @@ from opencompass.models import HuggingFacewithChatTemplate, OpenAISDK
 from opencompass.models.base import BaseModel
 from tiny import CPU
 
-from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Failure, Reply
+from opencompass_gpassk.inference import http_client as client
+from opencompass_gpassk.inference.http_client import Failure, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.local_judge import LocalJudge
 

@@ -21,7 +21,7 @@ from tiny import PAPER, Problems, run, texts
 
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats import display
-from opencompass_gpassk.inference import client
+from opencompass_gpassk.inference import http_client as client
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.judging.pipeline import Pipeline

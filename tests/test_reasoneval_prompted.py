@@ -17,8 +17,8 @@ from judge_server import JudgeServer, reply_body
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.inference import client
-from opencompass_gpassk.inference.client import Failure, Receive, Reply
+from opencompass_gpassk.inference import http_client as client
+from opencompass_gpassk.inference.http_client import Failure, Receive, Reply
 from opencompass_gpassk.judging.judge import Judge, JudgeError, Ledger
 from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set

@@ -14,7 +14,7 @@ from judge_server import JudgeServer
 from opencompass.models.base import BaseModel
 from test_reasoneval_prompted import ADDING, ScriptedJudge, kind_of
 
-from opencompass_gpassk.inference.client import Failure, Receive, Reply
+from opencompass_gpassk.inference.http_client import Failure, Receive, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.judging.local_judge import LocalJudge
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind

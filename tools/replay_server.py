@@ -18,7 +18,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.inference.trial_requests import request_seed
+from opencompass_gpassk.inference.sample_requests import request_seed
 
 
 class Server(ThreadingHTTPServer):

@@ -22,7 +22,7 @@ from opencompass_gpassk.inference.backend import (
     as_output,
     truncated_by,
 )
-from opencompass_gpassk.inference.client import CHAT, Outcome
+from opencompass_gpassk.inference.http_client import CHAT, Outcome
 from opencompass_gpassk.inference.openai_compatible import (
     OFFICIAL,
     OWN_FIELDS,
@@ -33,7 +33,7 @@ from opencompass_gpassk.inference.openai_compatible import (
     not_taken,
 )
 from opencompass_gpassk.inference.request_loop import reason_of
-from opencompass_gpassk.inference.trial_requests import Request
+from opencompass_gpassk.inference.sample_requests import Request
 
 WORKERS = 32  # requests at once, as OpenCompass's wrappers have at most by default
 UPSTREAM = 'opencompass.'

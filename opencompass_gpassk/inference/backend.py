@@ -11,8 +11,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from opencompass_gpassk.inference.sample_requests import Request
 from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
-from opencompass_gpassk.inference.trial_requests import Request
 
 LENGTHS = frozenset(
     ('max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens')

@@ -18,7 +18,7 @@ from opencompass_gpassk.inference.backend import (
     room,
     with_ends,
 )
-from opencompass_gpassk.inference.trial_requests import combined_seed
+from opencompass_gpassk.inference.sample_requests import combined_seed
 
 SMALL = 10_000_000  # parameters
 # Other settings in a checkpoint's generation_config.json that change what is drawn. Each is reset

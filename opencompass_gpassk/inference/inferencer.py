@@ -22,13 +22,13 @@ from opencompass_gpassk.inference.choose_backend import backend_of
 from opencompass_gpassk.inference.model_identity import model_identity, readable
 from opencompass_gpassk.inference.progress_files import Progress, Record
 from opencompass_gpassk.inference.request_loop import Drawing, InferenceStoppedError
-from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.inference.trial_requests import (
+from opencompass_gpassk.inference.sample_requests import (
     Request,
     identities_in_task,
     request_seed,
     shard_of,
 )
+from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.runs.config import stored_models
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.progress import progress_file

@@ -16,7 +16,7 @@ from opencompass.registry import MODELS
 from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.formats.settings import check_names
 from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
-from opencompass_gpassk.inference.client import (
+from opencompass_gpassk.inference.http_client import (
     Client,
     ClientError,
     Counts,
@@ -26,8 +26,8 @@ from opencompass_gpassk.inference.client import (
     in_thread,
 )
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
+from opencompass_gpassk.inference.sample_requests import Request
 from opencompass_gpassk.inference.sampling import NEUTRAL
-from opencompass_gpassk.inference.trial_requests import Request
 
 ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
 CHAT = {

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import open_regular, read_members, written_whole
-from opencompass_gpassk.inference.trial_requests import Request
+from opencompass_gpassk.inference.sample_requests import Request
 
 Record = dict[str, Any]
 

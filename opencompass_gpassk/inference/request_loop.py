@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
 from opencompass_gpassk.inference.progress_files import Progress, Record
-from opencompass_gpassk.inference.trial_requests import Request, batches
+from opencompass_gpassk.inference.sample_requests import Request, batches
 
 if TYPE_CHECKING:
     from tqdm import tqdm

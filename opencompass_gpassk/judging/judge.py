@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.display import one_line, progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.client import (
+from opencompass_gpassk.inference.http_client import (
     Client,
     ClientError,
     Counts,

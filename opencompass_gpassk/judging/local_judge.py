@@ -14,10 +14,17 @@ from typing import Any, ClassVar
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.backend import Backend, Output, UnknownBackend
-from opencompass_gpassk.inference.client import FILTERED, TOO_LONG, Counts, Failure, Receive, Reply
+from opencompass_gpassk.inference.http_client import (
+    FILTERED,
+    TOO_LONG,
+    Counts,
+    Failure,
+    Receive,
+    Reply,
+)
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError, draw, reason_of
+from opencompass_gpassk.inference.sample_requests import Request
 from opencompass_gpassk.inference.sampling import Sampling
-from opencompass_gpassk.inference.trial_requests import Request
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import (
     NO_GPU,

@@ -21,7 +21,7 @@ from opencompass_gpassk.answers.extract import ending, spoken
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.shared_store import StoreError
-from opencompass_gpassk.inference.client import Reply
+from opencompass_gpassk.inference.http_client import Reply
 from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.judge import (
     Answer,

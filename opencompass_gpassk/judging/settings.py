@@ -15,7 +15,7 @@ from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings
-from opencompass_gpassk.inference.client import read_addresses
+from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
 

@@ -26,7 +26,7 @@ from opencompass_gpassk.commands.run.job import (
     split,
     work_folder,
 )
-from opencompass_gpassk.commands.run.server import served_models, try_requests
+from opencompass_gpassk.commands.run.server_check import served_models, try_requests
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.inference.backend import UnknownBackend
 from opencompass_gpassk.runs.config import (

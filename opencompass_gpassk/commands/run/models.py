@@ -14,7 +14,7 @@ from mmengine.config import Config
 
 from opencompass_gpassk.commands import note
 from opencompass_gpassk.commands.configs import configs_folder
-from opencompass_gpassk.commands.run.server import served_models, shown_models
+from opencompass_gpassk.commands.run.server_check import served_models, shown_models
 from opencompass_gpassk.judging.settings import sees_gpus
 from opencompass_gpassk.runs.config import require_literal
 

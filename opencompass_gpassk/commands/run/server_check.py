@@ -11,7 +11,7 @@ from typing import Any
 import aiohttp
 
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.inference.client import Address, Client, exception_failure
+from opencompass_gpassk.inference.http_client import Address, Client, exception_failure
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.sampling import Sampling
 
@@ -26,7 +26,7 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
     """Return the models that servers list, with what they say is the length of their contexts.
 
     Args:
-        api_base: As in :class:`~opencompass_gpassk.inference.client.Client`.
+        api_base: As in :class:`~opencompass_gpassk.inference.http_client.Client`.
         key_env: Name of the environment variable that may hold the key.
         model: The model that is wanted; '' for any.
 
