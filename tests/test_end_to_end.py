@@ -240,8 +240,10 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     assert not list(run.glob(f'predictions/{MODEL}/{SAMPLED}*.json'))
 
     opencompass(tmp_path, 'job.py', '-r', settings=SETTINGS)
-    log = next(run.glob(f'logs/infer/{MODEL}/*.out')).read_text()
-    assert f'{kept} of {PROBLEMS * N} responses are saved' in log
+    inferred = next(run.glob(f'logs/infer/{MODEL}/*.out')).read_text()
+    assert f'{kept} of {PROBLEMS * N} responses are saved' in inferred
+    (log,) = run.glob(f'logs/eval/{MODEL}/*.out')
+    assert UNREAD in log.read_text()
     assert predictions(run) == predictions(run_folder(whole[0]))
     figures, expected = result(run), result(run_folder(whole[0]))
     assert figures['details'] == expected['details']
@@ -268,7 +270,6 @@ while [ $# -gt 0 ]; do case "$1" in */python*) exec "$@" ;; esac; shift; done
 @pytest.mark.parametrize(
     ('more', 'options'),
     [
-        (SAMPLED_ALONE, ()),
         (SAMPLED_ALONE, ('-m', 'eval')),
         (SAMPLED_ALONE, ('--slurm', '-p', 'debug')),
         (EVAL, ()),
