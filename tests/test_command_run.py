@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import time
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from judge_server import JudgeServer, reply_body
 from mmengine.config import Config
 from opencompass.registry import PARTITIONERS, RUNNERS
+from opencompass_here import TASKS_HERE, opencompass
 
 import opencompass_gpassk.commands.run
 from opencompass_gpassk.commands.main import main
@@ -523,7 +525,7 @@ def test_a_job_is_interrupted_and_resumed(
     server.respond = adds
     server.bodies.clear()
     monkeypatch.setattr(opencompass_gpassk.commands.run, 'watch', watch)
-    assert main([*job, '--workers', '2']) == 0
+    assert main([*job, '--workers', '2', '--', '--debug']) == 0
     (path,) = (run / 'predictions/judge').glob('*.json')
     assert len(json.loads(path.read_text())) == 24
     assert sum(body['max_tokens'] > 2 for body in server.bodies) == 24 - before_it < 24
@@ -531,10 +533,18 @@ def test_a_job_is_interrupted_and_resumed(
 
 
 @pytest.mark.slow
-def test_more_samples_are_asked_for_alone(server: JudgeServer) -> None:
+def test_more_samples_are_asked_for_alone(
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The table shows both n, the result remembers the look, and fewer samples cost nothing."""
     job = ['run', '--model', server.url, '--data', 'sums.jsonl', '-k', '2', '-n']
     asked = []
+
+    def here(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
+        opencompass(Path(), str(path), TASKS_HERE, *['-r'] * args.resume)
+        return 0
+
+    monkeypatch.setattr(opencompass_gpassk.commands.run, '_opencompass', here)
     for more in (['4'], ['12', '--resume'], ['3', '--resume', '--workers', '2']):
         before = server.calls
         assert main([*job, *more]) == 0

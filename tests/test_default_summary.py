@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from made_results import make_result, make_version_result
 from made_runs import MadeRun
+from opencompass_here import opencompass
 
 from opencompass_gpassk.results.figures import parse_figure
 
@@ -48,10 +47,7 @@ def summarized(run: MadeRun, summarizer: str) -> dict[tuple[str, str], list[str]
     text = config.read_text('utf-8').replace('summarizer = ', 'ours = ') + summarizer
     job = run.folder.parent / 'job.py'
     job.write_text(text, 'utf-8')
-    command = [Path(sys.executable).with_name('opencompass'), job.name, '-m', 'viz']
-    command += ['-w', '.', '-r', run.folder.name]
-    done = subprocess.run(command, cwd=job.parent, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
+    opencompass(job.parent, job.name, '-m', 'viz', '-w', '.', '-r', run.folder.name)
     (table,) = (run.folder / 'summary').glob('*.csv')
     return {(row[0], row[2]): row[4:] for row in csv.reader(table.open(encoding='utf-8'))}
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import pytest
 from judge_server import JudgeServer
+from opencompass_here import TASKS_HERE, opencompass
 
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.runs.running_task import UNREAD
@@ -34,6 +35,12 @@ PROBLEMS, N = 24, 4
 SECONDS = 240
 LOOKS = 5000
 KEY = 'sk-never-to-be-written'
+SETTINGS = {
+    'GPASSK_N': f'{N}',
+    'GPASSK_K': '2,4',
+    'GPASSK_LANGUAGES': 'en',
+    'GPASSK_JUDGE': 'cascade',
+}
 
 # Small batches, so that there is a middle of inference to be killed in.
 CONFIG = """
@@ -80,27 +87,18 @@ def write_config(folder: Path, more: str) -> None:
     (folder / 'job.py').write_text(CONFIG.format(configs='.configs', more=more))
 
 
-def start(
-    folder: Path, *arguments: str, job: Sequence[str] = ('job.py',), **changed: str
-) -> subprocess.Popen[bytes]:
+def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     """Start ``opencompass job.py`` in a process group of its own, as a shell does."""
     kept = {name: value for name, value in os.environ.items() if 'GPASSK_' not in name}
-    settings = {'GPASSK_N': f'{N}', 'GPASSK_K': '2,4', 'GPASSK_LANGUAGES': 'en'}
     with (folder / 'screen.log').open('ab') as screen:
         return subprocess.Popen(
-            [BIN / 'opencompass', *job, *arguments],
+            [BIN / 'opencompass', 'job.py', *arguments],
             cwd=folder,
-            env={**kept, **settings, 'GPASSK_JUDGE': 'cascade', **changed},
+            env={**kept, **SETTINGS},
             stdout=screen,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-
-
-def finish(folder: Path, *arguments: str) -> str:
-    """Run to the end and return what was on the screen."""
-    assert start(folder, *arguments).wait(SECONDS) == 0
-    return (folder / 'screen.log').read_text()
 
 
 def kill_when(job: subprocess.Popen[bytes], reached: Callable[[], bool]) -> None:
@@ -138,7 +136,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A job that ran to its end: the demonstration model, and one that can't be loaded."""
     folder = tmp_path_factory.mktemp('whole')
     write_config(folder, BROKEN)
-    return folder, finish(folder, '--max-num-workers', '2')
+    assert start(folder, '--max-num-workers', '2').wait(SECONDS) == 0
+    return folder, (folder / 'screen.log').read_text()
 
 
 def test_the_tables_hold_greedy_and_sampled_columns(whole: tuple[Path, str]) -> None:
@@ -240,9 +239,11 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     run = run_folder(tmp_path)
     assert not list(run.glob(f'predictions/{MODEL}/{SAMPLED}*.json'))
 
-    finish(tmp_path, '-r')
-    log = next(run.glob(f'logs/infer/{MODEL}/*.out')).read_text()
-    assert f'{kept} of {PROBLEMS * N} responses are saved' in log
+    opencompass(tmp_path, 'job.py', '-r', settings=SETTINGS)
+    inferred = next(run.glob(f'logs/infer/{MODEL}/*.out')).read_text()
+    assert f'{kept} of {PROBLEMS * N} responses are saved' in inferred
+    (log,) = run.glob(f'logs/eval/{MODEL}/*.out')
+    assert UNREAD in log.read_text()
     assert predictions(run) == predictions(run_folder(whole[0]))
     figures, expected = result(run), result(run_folder(whole[0]))
     assert figures['details'] == expected['details']
@@ -269,14 +270,17 @@ while [ $# -gt 0 ]; do case "$1" in */python*) exec "$@" ;; esac; shift; done
 @pytest.mark.parametrize(
     ('more', 'options'),
     [
-        (SAMPLED_ALONE, ()),
         (SAMPLED_ALONE, ('-m', 'eval')),
         (SAMPLED_ALONE, ('--slurm', '-p', 'debug')),
         (EVAL, ()),
     ],
 )
 def test_responses_are_read_by_the_evaluator_however_it_is_started(
-    more: str, options: Sequence[str], whole: tuple[Path, str], tmp_path: Path
+    more: str,
+    options: Sequence[str],
+    whole: tuple[Path, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """OpenCompass's task hands nothing over, and the result is the same."""
     write_config(tmp_path, more)
@@ -285,9 +289,8 @@ def test_responses_are_read_by_the_evaluator_however_it_is_started(
     shutil.copytree(before / 'predictions', run / 'predictions')
     (tmp_path / 'srun').write_text(SRUN)
     (tmp_path / 'srun').chmod(0o755)
-    path = f'{tmp_path}:{os.environ["PATH"]}'
-    job = start(tmp_path, '-r', '--max-num-workers', '2', *options, PATH=path)
-    assert job.wait(SECONDS) == 0
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    opencompass(tmp_path, 'job.py', '-r', '--max-num-workers', '2', *options, settings=SETTINGS)
     (log,) = run.glob(f'logs/eval/{MODEL}/*.out')
     assert UNREAD in log.read_text()
     found, expected = result(run), result(before)
@@ -305,10 +308,10 @@ def test_the_first_problems_of_a_file_of_ones_own(tmp_path: Path) -> None:
         *('--config-dir', str(ROOT / 'configs'), '--models', 'demo', '--summarizer', 'gpassk'),
         *('--datasets', 'custom_gpassk_gen', 'custom_gpassk_greedy_gen', '-w', 'outputs'),
     ]
-    settings = {'GPASSK_DATA': 'equations.jsonl', 'GPASSK_LIMIT': '5', 'GPASSK_JUDGE': 'rule'}
-    assert start(tmp_path, job=job, **settings).wait(SECONDS) == 0
+    own = {'GPASSK_DATA': 'equations.jsonl', 'GPASSK_LIMIT': '5', 'GPASSK_JUDGE': 'rule'}
+    screen = opencompass(tmp_path, *job, TASKS_HERE, settings={**SETTINGS, **own})
     results = run_folder(tmp_path) / 'results' / MODEL
     greedy, sampled = (json.loads(path.read_text()) for path in sorted(results.glob('*.json')))
     assert greedy['benchmark'] == sampled['benchmark'] == 'equations-first5'
     assert (sampled['counts']['trials'], greedy['counts']['trials']) == (5 * N, 5)
-    assert 'equations-first5: 5 problems, n = 4, k = 4' in (tmp_path / 'screen.log').read_text()
+    assert 'equations-first5: 5 problems, n = 4, k = 4' in screen

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from opencompass_here import TASKS_HERE, opencompass
 
 import opencompass_gpassk
 from opencompass_gpassk.commands.main import main
@@ -73,9 +72,7 @@ def test_it_is_resumed(run: Path) -> None:
         (run / f'{folder}/gpassk-demo/{GREEDY}.json').unlink()
     (config,) = (run / 'configs').glob('*.py')
     job.write_text(config.read_text('utf-8'), 'utf-8')
-    command = [Path(sys.executable).with_name('opencompass'), job, '-w', 'outputs', '-r', run.name]
-    done = subprocess.run(command, cwd=job.parent, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
+    opencompass(job.parent, job.name, TASKS_HERE, '-w', 'outputs', '-r', run.name)
     assert {name: figures(run, name) for name in NAMES} == before
 
 

@@ -1,12 +1,10 @@
-"""OpenCompass's data sets, upgraded: configs, problems, and a job by the real command."""
+"""OpenCompass's data sets, upgraded: configs, problems, and a job."""
 
 from __future__ import annotations
 
 import copy
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -16,11 +14,10 @@ from mmengine.config import Config
 from opencompass.configs.datasets.gsm8k.gsm8k_gen_1d7fe4 import gsm8k_datasets
 from opencompass.datasets import CustomDataset
 from opencompass.registry import LOAD_DATASET
+from opencompass_here import TASKS_HERE, opencompass
 
 from opencompass_gpassk import upgraded
 from opencompass_gpassk.trials import Verdict, read_trials
-
-BIN = Path(sys.executable).parent
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +153,9 @@ def test_a_config_may_call_it_in_two_ways(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_real_command_judges_by_the_data_sets_own_evaluator(tmp_path: Path) -> None:
+def test_the_command_judges_by_the_data_sets_own_evaluator(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In two shards: every problem is sampled n times, and each verdict is the evaluator's."""
     data = tmp_path / 'data/gsm8k'
     data.mkdir(parents=True)
@@ -173,16 +172,9 @@ def test_the_real_command_judges_by_the_data_sets_own_evaluator(tmp_path: Path) 
         'datasets = upgrade.build()(gsm8k_datasets, n=4, k=[2], limit=5, max_out_len=64)\n'
         "work_dir = 'outputs'\n"
     )
-    done = subprocess.run(
-        [BIN / 'opencompass', 'job.py', '--max-num-workers', '2'],
-        cwd=tmp_path,
-        env={**os.environ, 'COMPASS_DATA_CACHE': str(tmp_path)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    assert 'gsm8k-first5: 5 problems, n = 4, k = 2' in done.stdout
+    monkeypatch.setenv('COMPASS_DATA_CACHE', str(tmp_path))
+    screen = opencompass(tmp_path, 'job.py', '--max-num-workers', '2', TASKS_HERE)
+    assert 'gsm8k-first5: 5 problems, n = 4, k = 2' in screen
     [file] = tmp_path.glob('outputs/*/results/*/gsm8k-first5-n4.trials.jsonl.gz')
     table, _ = read_trials(file)
     assert len(table.problems) == 5

@@ -58,6 +58,8 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
     with socket.socket() as one:  # the page's port may be in use
         one.bind(('127.0.0.1', 0))
         command = block['command'].replace(PORT, str(one.getsockname()[1]))
+    # OpenCompass runs its tasks in its own process, instead of starting one for each.
+    command = command.replace(' --work-dir measured\n', ' --work-dir measured -- --debug\n')
     done = subprocess.run(
         ['bash', '-euo', 'pipefail', '-c', command],
         cwd=folder,

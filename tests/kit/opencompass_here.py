@@ -1,0 +1,32 @@
+"""OpenCompass's command in the process of the tests, which need not import OpenCompass again."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+from opencompass.cli.main import main
+
+# Its tasks run here too. Without it they are processes, as users have them.
+TASKS_HERE = '--debug'
+
+
+def opencompass(folder: Path, *arguments: str, settings: Mapping[str, str] | None = None) -> str:
+    """Run ``opencompass`` in a folder, with these settings of the package alone; return its output.
+
+    A new process takes ten seconds before it does anything. Where the claim is about the command
+    or its processes, a test starts them; elsewhere it calls this.
+    """
+    with pytest.MonkeyPatch.context() as here, redirect_stdout(io.StringIO()) as screen:
+        for name in [name for name in os.environ if name.startswith('GPASSK_')]:
+            here.delenv(name)
+        for name, value in (settings or {}).items():
+            here.setenv(name, value)
+        here.chdir(folder)
+        here.setattr('sys.argv', ['opencompass', *arguments])
+        main()
+    return screen.getvalue()
