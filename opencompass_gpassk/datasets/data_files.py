@@ -17,6 +17,7 @@ __all__ = [
     'Part',
     'Row',
     'check_counts',
+    'csv_rows',
     'find_files',
     'optional_text',
     'read_folder',
@@ -43,7 +44,7 @@ def read_rows(path: Path) -> list[Row]:
         ValueError: If there is no such file, its format is unknown, or it can't be read; it names
             file and line.
     """
-    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': _csv}
+    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': csv_rows}
     if not path.is_file():
         raise ValueError(f'{path}: there is no such file')
     if path.suffix not in readers:
@@ -122,7 +123,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Any]]:
         yield f'row {number}', fields
 
 
-def _csv(path: Path) -> Iterator[tuple[str, Any]]:
+def csv_rows(path: Path) -> Iterator[tuple[str, Any]]:
     csv.field_size_limit(2**31 - 1)
     with path.open(encoding='utf-8-sig', newline='') as file:
         reader = csv.DictReader(file, restkey='')

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_members
+from opencompass_gpassk.trials import Verdict
 
 Identity = tuple[str, int]  # problem_id and replica
 
@@ -50,6 +51,9 @@ class Response:
         sampling: The parameters that were applied; None if unknown.
         record: The whole record, for evaluators that need more fields.
         is_answer: Whether postprocessing has reduced the text to the answer.
+        prompt_tokens: Length of the prompt in tokens; None if unknown.
+        other_verdict: The verdict in another tool's log; None if there is none.
+        other_source: Who gave it, such as ``lm-eval: exact_match``.
     """
 
     text: str
@@ -62,6 +66,9 @@ class Response:
     sampling: dict[str, Any] | None = None
     record: dict[str, Any] = field(default_factory=dict, repr=False)
     is_answer: bool = False
+    prompt_tokens: int | None = None
+    other_verdict: Verdict | None = None
+    other_source: str = ''
 
     @property
     def raw(self) -> str:
