@@ -64,9 +64,7 @@ def main() -> None:
         write_page(page, data)
         print(f'page written: {time.process_time() - start:.1f} CPU-s')
         print(f'size: {page.stat().st_size / 1e6:.1f} MB')
-        (benchmark,) = data.document['benchmarks']
-        print(f'responses are whole up to {benchmark["longest"]} characters')
-        print(f'{benchmark["left_out"]} answers open no response')
+        print(f'{data.data_sets[0].left_out} answers open no response')
         first, every = zip(*(_times(page) for _ in range(args.opened)), strict=True)
         for name, times in (('first screen', first), ('all', every)):
             print(f'{name}: median {statistics.median(times):.2f} s, worst {max(times):.2f} s')

@@ -19,6 +19,9 @@ Continue an interrupted run with ``opencompass configs/eval_livemath.py -r`` and
 """
 
 from mmengine.config import read_base
+from opencompass.partitioners import NaivePartitioner
+from opencompass.runners import LocalRunner
+from opencompass.tasks import OpenICLEvalTask
 
 with read_base():
     from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
@@ -30,4 +33,9 @@ with read_base():
 
 datasets = [*livemathbench_greedy_datasets, *livemathbench_datasets]
 models = [*demo_models]  # your model here
+# Two data sets are evaluated at a time.
+eval = dict(
+    partitioner=dict(type=NaivePartitioner),
+    runner=dict(type=LocalRunner, max_num_workers=2, task=dict(type=OpenICLEvalTask)),
+)
 work_dir = 'outputs/livemath'

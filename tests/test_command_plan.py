@@ -123,7 +123,7 @@ UNIFORM = ('--mean', '0.5', '--spread', '0.28867513')
         ([*UNIFORM, '--problems', '0'], 'problems is 0'),
         ([*UNIFORM, '--negligible', '2'], 'negligible is 2'),
         ([*UNIFORM, '--level', '95'], 'level is 95'),
-        ([*UNIFORM, '--tau', '1.5'], 'tau is 1.5'),
+        ([*UNIFORM, '--tau', '1.5'], 'tau holds 1.5'),
         ([*UNIFORM, '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),
         (['--looks', '32', '16'], 'looks are 32 16'),
         (['--looks', '16', '--level', '1'], 'level is 1'),

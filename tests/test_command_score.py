@@ -309,9 +309,9 @@ def test_samples_of_two_models_meet_under_the_names_given(
         options = ['--model', f'model {model}', '--dataset', 'sums', '-k', '2']
         assert main(['score', str(path), *options, '-o', str(tmp_path / f'{model}_out.json')]) == 0
     assert 'model b' in capsys.readouterr().out
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    assert benchmark['name'] == 'sums'
-    assert [entry['model'] for entry in benchmark['entries']] == ['model a', 'model b']
+    (sums,) = page_data([tmp_path]).data_sets
+    assert sums.name == 'sums'
+    assert [entry.model for entry in sums.entries] == ['model a', 'model b']
 
 
 def undecidable(folder: Path) -> str:

@@ -111,16 +111,13 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     shared = aligned(tables, results[0].protocol)
     primary = primary_figure(shared)
     ours = {one.name: one for one in compare(shared, primary, groups=False)}
-    pairs = page_data([run.folder]).document['benchmarks'][0]['pairs']
-    first, second, rows, p_value, claim, _ = pairs['rows'][0]
-    assert (first, second) == (0, 1)
+    (shown,) = page_data([run.folder]).data_sets
     compared = 0
-    for name, row in zip(pairs['metrics'], rows, strict=True):
-        if name in ours:
-            one = ours[name]
-            values = [one.difference, one.low, one.high]
-            np.testing.assert_allclose(np.array(row[:3], float), values, atol=1e-4)
+    for one in shown.differences[0, 1]:
+        if other := ours.get(one.name):
+            ends = [other.difference, other.low, other.high]
+            np.testing.assert_allclose([one.difference, one.low, one.high], ends, atol=1e-4)
             compared += 1
     assert compared > 8
-    assert primary is not None and pairs['figure'] == primary.key
-    assert (p_value, claim) == (ours[primary.key].p_value, ours[primary.key].claim(0.95))
+    assert primary is not None and shown.ranked.figure == primary
+    assert shown.ranked.tested[0, 1].p_value == ours[primary.key].p_value

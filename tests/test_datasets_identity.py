@@ -33,11 +33,6 @@ def test_rows_of_other_data_sets_are_counted() -> None:
     assert identify(rows(Upstream, 4)) == expected
 
 
-def test_the_abbreviation_plays_no_part() -> None:
-    """A shard's abbreviation ends in its number: identities are the same nonetheless."""
-    assert identify(rows(Upstream, 2, abbr='data_1')) == identify(rows(Upstream, 2, abbr='data'))
-
-
 def test_our_rows_know_their_replica_in_any_slice() -> None:
     """A slice that begins in the middle of a replica holds the whole's identities."""
     whole = identify(rows(LiveMathBench, 3))
@@ -45,13 +40,6 @@ def test_our_rows_know_their_replica_in_any_slice() -> None:
     assert [replica for _, replica in whole] == [0] * 48 + [1] * 48 + [2] * 48
     assert identify(rows(LiveMathBench, 3, '[40:100]', 'data_1')) == whole[40:100]
     assert identify(rows(LiveMathBench, 3, '[5:][40:100]')) == whole[5:][40:100]
-
-
-def test_shards_of_our_rows_cover_the_whole_once() -> None:
-    """Slices that part the rows part the identities."""
-    whole = identify(rows(LiveMathBench, 2))
-    shards = [identify(rows(LiveMathBench, 2, f'[{i}:{i + 25}]')) for i in range(0, 96, 25)]
-    assert [identity for shard in shards for identity in shard] == whole
 
 
 def test_plain_mappings_are_rows_too() -> None:

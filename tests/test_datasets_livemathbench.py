@@ -13,8 +13,6 @@ from opencompass.registry import LOAD_DATASET
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.datasets import AIME, MATH500L5, GPassKDataset, LiveMathBench
-from opencompass_gpassk.datasets.livemathbench import PART_SIZES
-from opencompass_gpassk.datasets.settings import VERSIONS as SETTINGS_VERSIONS
 
 COLUMNS = {
     *('problem_id', 'question', 'answer', 'prompt', 'split', 'language', 'level', 'subject'),
@@ -190,14 +188,6 @@ def test_names_are_ours_in_opencompass() -> None:
     for kind in (LiveMathBench, MATH500L5, AIME):
         assert LOAD_DATASET.get(kind.__name__) is kind
         assert issubclass(kind, GPassKDataset)
-
-
-def test_settings_know_the_same_versions() -> None:
-    """The configs' settings, which import nothing heavy, name the same versions and languages."""
-    assert {
-        version: tuple(dict.fromkeys(language for _, language in parts))
-        for version, parts in PART_SIZES.items()
-    } == SETTINGS_VERSIONS
 
 
 @needs_data

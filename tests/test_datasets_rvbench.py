@@ -124,9 +124,3 @@ def test_examples_in_english_stand_before_no_chinese_question() -> None:
     """The error says so."""
     with pytest.raises(ValueError, match="in English, but a question in 'cn'"):
         make_prompt('几个？', 'cn', preset='4-shot')
-
-
-def test_unknown_examples_are_refused() -> None:
-    """There are two sets."""
-    with pytest.raises(ValueError, match="examples is 'gsm8k'"):
-        few_shot_prompt('How many?', 'gsm8k')

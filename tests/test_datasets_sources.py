@@ -14,7 +14,6 @@ import requests
 from opencompass.utils import datasets_info
 
 from opencompass_gpassk.datasets import AIME, LiveMathBench, sources
-from opencompass_gpassk.datasets import sources as hubs
 
 AIME_ROWS = [{'problem': f'p{i}', 'answer': str(i)} for i in range(30)]
 
@@ -29,18 +28,14 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def online(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Every host answers."""
     monkeypatch.setattr(requests, 'head', lambda *args, **kwargs: SimpleNamespace(status_code=200))
+    return monkeypatch
 
 
-def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args: Any, **kwargs: Any) -> None:
-        raise requests.ConnectionError('no route')
-
-    monkeypatch.setattr(requests, 'head', refuse)
-
-
-def test_the_hub_is_asked_for_each_part(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_asked_for_each_part(online: pytest.MonkeyPatch) -> None:
     """Configuration and split are the repository's own."""
     asked = []
 
@@ -48,8 +43,7 @@ def test_the_hub_is_asked_for_each_part(nowhere: Path, monkeypatch: pytest.Monke
         asked.append((repository, config, split))
         return [{'question': f'{config} {i}', 'answer': '1'} for i in range(11)]
 
-    reachable(monkeypatch)
-    monkeypatch.setattr('datasets.load_dataset', load)
+    online.setattr('datasets.load_dataset', load)
     rows = LiveMathBench.load(version='202412', splits=['WLPMC'])
     assert asked == [
         ('opencompass/LiveMathBench', f'v202412_WLPMC_{language}', 'test')
@@ -58,18 +52,12 @@ def test_the_hub_is_asked_for_each_part(nowhere: Path, monkeypatch: pytest.Monke
     assert len(rows) == 22
 
 
-def test_a_repository_of_the_users_choice(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """hub= names a mirror or a copy."""
-    reachable(monkeypatch)
-    monkeypatch.setattr('datasets.load_dataset', lambda name, *a, **k: AIME_ROWS)
+def test_a_repository_of_the_users_choice(online: pytest.MonkeyPatch) -> None:
+    """hub= names a mirror or a copy; an error names repository, row and field."""
+    rows = [*AIME_ROWS]
+    online.setattr('datasets.load_dataset', lambda *args, **kwargs: rows)
     assert len(AIME.load(edition='2024', hub='me/mine')) == 30
-
-
-def test_rows_of_the_hub_are_checked_too(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message names repository, row and field."""
-    reachable(monkeypatch)
-    broken = [*AIME_ROWS[:29], {'problem': 'p', 'answer': ''}]
-    monkeypatch.setattr('datasets.load_dataset', lambda *a, **k: broken)
+    rows[29] = {'problem': 'p', 'answer': ''}
     with pytest.raises(ValueError, match=r'me/mine, row 30: field answer'):
         AIME.load(edition='2024', hub='me/mine')
 
@@ -96,10 +84,8 @@ def test_opencompass_files_come_before_the_network(
     assert len(rows) == 18
 
 
-def test_modelscope_takes_the_place_of_the_hub(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """DATASET_SOURCE=ModelScope is OpenCompass's own switch."""
+def test_modelscope_takes_the_place_of_the_hub(online: pytest.MonkeyPatch) -> None:
+    """DATASET_SOURCE=ModelScope is OpenCompass's own switch; AIME has no repository there."""
     module = ModuleType('modelscope')
     asked = []
 
@@ -110,29 +96,16 @@ def test_modelscope_takes_the_place_of_the_hub(
             return [{'question': str(i), 'answer': '1'} for i in range(11)]
 
     module.MsDataset = MsDataset  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, 'modelscope', module)
-    monkeypatch.setenv('DATASET_SOURCE', 'ModelScope')
-    monkeypatch.setattr(sources, 'read_hub', lambda *a: pytest.fail('the hub was asked'))
-    reachable(monkeypatch)
+    online.setitem(sys.modules, 'modelscope', module)
+    online.setenv('DATASET_SOURCE', 'ModelScope')
     LiveMathBench.load(version='202412', splits=['WLPMC'], languages=['en'])
-    assert asked == [
-        ('opencompass/LiveMathBench', 'test', {'subset_name': 'v202412_WLPMC_en'}),
-    ]
-
-
-def test_the_hub_is_asked_for_what_modelscope_lacks(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """AIME has no repository there."""
-    monkeypatch.setenv('DATASET_SOURCE', 'ModelScope')
-    reachable(monkeypatch)
-    monkeypatch.setattr('datasets.load_dataset', lambda *args, **kwargs: AIME_ROWS)
+    assert asked == [('opencompass/LiveMathBench', 'test', {'subset_name': 'v202412_WLPMC_en'})]
+    online.setattr('datasets.load_dataset', lambda *args, **kwargs: AIME_ROWS)
     assert len(AIME.load(edition='2024')) == 30
+    assert len(asked) == 1
 
 
-def test_opencompass_download_is_the_last_resort(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_opencompass_download_is_the_last_resort(nowhere: Path, online: pytest.MonkeyPatch) -> None:
     """Its archive is unpacked into its cache and read from there."""
 
     def download(local: str, cache: str) -> str:
@@ -141,10 +114,8 @@ def test_opencompass_download_is_the_last_resort(
         target.write_text('\n'.join(map(json.dumps, AIME_ROWS)))
         return str(target)
 
-    reachable(monkeypatch)
-    monkeypatch.setattr('opencompass.utils.datasets.download_dataset', download)
-    rows = AIME.load(edition='2024', hub=None)
-    assert len(rows) == 30
+    online.setattr('opencompass.utils.datasets.download_dataset', download)
+    assert len(AIME.load(edition='2024', hub=None)) == 30
     assert (nowhere / datasets_info.DATASETS_MAPPING['opencompass/aime2024']['local']).exists()
 
 
@@ -152,7 +123,11 @@ def test_one_error_lists_what_was_tried_and_what_can_be_done(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each source with its reason, and the three ways to supply the data."""
-    unreachable(monkeypatch)
+
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise requests.ConnectionError('no route')
+
+    monkeypatch.setattr(requests, 'head', refuse)
     with pytest.raises(sources.DataNotFoundError) as caught:
         LiveMathBench.load(version='202412')
     text = str(caught.value)
@@ -177,7 +152,7 @@ def test_a_missing_modelscope_names_the_install_line(monkeypatch: pytest.MonkeyP
     """What to type is in the message."""
     monkeypatch.setitem(sys.modules, 'modelscope', None)
     with pytest.raises(ImportError, match='pip install modelscope'):
-        hubs.read_modelscope('a/b', [])
+        sources.read_modelscope('a/b', [])
 
 
 @pytest.mark.parametrize(

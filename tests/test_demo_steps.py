@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from itertools import islice, pairwise
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import pytest
 import torch
 from safetensors import safe_open
 from test_demo import ANSWERS, SAMPLE_QUESTIONS, value
-from transformers import AutoTokenizer, LlamaModel
+from transformers import AutoTokenizer
 
 from opencompass_gpassk.metrics.reasoning import solution_validity, validity
 from opencompass_gpassk.reasoneval.classifier import StepScorer, StepTokenizer
@@ -25,9 +25,8 @@ from opencompass_gpassk.reasoneval.training_data import LabelledSteps, read_step
 from tools.demo import step_labels
 from tools.demo.evaluate import MODEL
 from tools.demo.families import FAMILIES
-from tools.demo.lines import is_true, reworked
 from tools.demo.step_labels import DELIMITER, labelled_steps
-from tools.demo.train_steps import LOUD, STEP_CLASSIFIER, deepened, train_steps
+from tools.demo.train_steps import STEP_CLASSIFIER, train_steps
 
 LABELLED = list(labelled_steps('test', 3000))
 
@@ -124,17 +123,6 @@ def test_pieces_are_the_tokens_of_the_same_steps() -> None:
         assert a.ids.tolist() == b.ids.tolist()
 
 
-def test_pieces_before_a_mistake_are_right() -> None:
-    """Of a line that went wrong the first sign that differs is wrong, and all that follow."""
-    found = 0
-    for many in labelled_steps('test', 300, pieces=True):
-        for (text, label), (_, after) in pairwise(zip(many.steps, many.labels, strict=True)):
-            if label == -1 and after == 1:
-                assert text in '$.。', many  # the end of a step
-            found += (label, after) == (1, -1) and text not in '$.。'
-    assert found > 50
-
-
 def test_idle_steps_lead_nowhere() -> None:
     """They were said before, or say that a number is itself."""
     found = 0
@@ -169,46 +157,6 @@ def test_the_command_writes_a_file_of_prm800k(
     monkeypatch.setattr(sys, 'argv', command)
     step_labels.main()
     assert read_step_labels(file) == LABELLED[:40]
-
-
-@pytest.mark.parametrize(
-    ('line', 'true'),
-    [
-        ('3+4=7', True),
-        ('3+4=8', False),
-        (r'53=7\times7+4', True),
-        (r'7\div2=7\div2', True),
-        (r'12\times13=12\times10+12\times3=120+36=156', True),
-        (r'12\times13=12\times10+12\times3=120+46=156', False),
-        ('5x=47-2=45', True),
-        ('-4--3=-1', True),
-        ("f'(x)=3x^2+8x+5", None),
-        ('1,2,3', None),
-        ('6+==3', None),
-        (r'1\div0=1\div0', None),
-        ('9^99999999=9^99999999', None),
-        ('(' * 5000, None),
-    ],
-)
-def test_lines_are_checked_exactly(line: str, true: bool | None) -> None:
-    """Where at least two sides are plain numbers."""
-    assert is_true(line) is true
-
-
-@pytest.mark.parametrize(
-    ('line', 'again'),
-    [
-        ('3+4=8', '3+4=7'),
-        (r'63=7\times7+4', r'63=7\times9+0'),
-        (r'12\times23=x=x=156', r'12\times23=12\times20+12\times3=240+36=276'),
-        (r'7\div2=3', r'7\div2=3'),
-        ('1,2,3', '1,2,3'),
-        (r'5=0\times1+2', r'5=0\times1+2'),
-    ],
-)
-def test_results_are_worked_out_anew(line: str, again: str) -> None:
-    """In whole numbers; what is none stays as it is."""
-    assert reworked(line) == again
 
 
 @pytest.fixture(scope='module')
@@ -261,25 +209,6 @@ def test_responses_of_the_demonstration_model_are_told_apart(scorer: StepScorer)
     scores = scorer.score(solutions)
     valid = np.array([solution_validity(validity(score.probabilities)) for score in scores])
     assert roc_auc_score(right, valid) > 0.5
-
-
-def test_fresh_layers_leave_the_model_as_it_was() -> None:
-    """Its states below them are the same but for their size; the first looks one token back."""
-    torch.set_num_threads(1)
-    trained = LlamaModel.from_pretrained(MODEL, attn_implementation='eager')
-    deep = deepened(trained).model
-    deep.set_attn_implementation('eager')
-    tokenizer = AutoTokenizer.from_pretrained(MODEL)
-    ids = tokenizer('Compute $150+844$.\n$150+844=994$.', return_tensors='pt')['input_ids']
-    with torch.no_grad():
-        before = trained(ids, output_hidden_states=True).hidden_states
-        after = deep(ids, output_hidden_states=True, output_attentions=True)
-    depth, width = trained.config.num_hidden_layers, trained.config.hidden_size
-    for layer in range(depth):
-        own = after.hidden_states[layer][..., :width]
-        torch.testing.assert_close(own * LOUD, before[layer], rtol=2e-3, atol=2e-2)
-    look = after.attentions[depth][0]  # of each head, from each token to each
-    assert (look.diagonal(-1, 1, 2).mean(dim=-1) > 0.9).all()
 
 
 @pytest.mark.slow

@@ -290,7 +290,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_figures: None) -> Pa
 def score_run(run: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
     """`gpassk reasoneval run` with the script in place of a model; how many it was asked about."""
     monkeypatch.setattr(
-        'opencompass_gpassk.commands.reasoneval.run.scorer_settings',
+        'opencompass_gpassk.commands.reasoneval.scorer_settings',
         lambda args, **further: ReasoningSettings.of({**SCRIPTED, **further}),
     )
     ScriptedSteps.asked.clear()
@@ -332,13 +332,6 @@ def test_what_is_wrong_with_a_scorer_leaves_the_result(
     assert missing in told
     assert 'rescored' not in told
     assert result(run) == before
-
-
-def test_warnings_are_logged(tmp_path: Path) -> None:
-    """Of what has no scores."""
-    with logged() as messages:
-        evaluated(tmp_path)
-    assert any('has no scores' in message for message in messages)
 
 
 def test_reasoning_figures_have_intervals(tmp_path: Path) -> None:

@@ -58,10 +58,6 @@ def test_shapes_broadcast_and_nothing_is_undefined() -> None:
 
 def test_bad_arguments_are_named() -> None:
     """Which, its value, and what is right."""
-    with pytest.raises(ValueError, match='successes holds 3 where total is 2'):
-        wilson([1, 3], 2)
-    with pytest.raises(ValueError, match='successes holds -1'):
-        wilson(-1, 2)
     for level in (0, 1, 95, math.nan):
         with pytest.raises(ValueError, match='level is'):
             normal_quantile(level)
@@ -104,10 +100,6 @@ def test_effective_sizes_at_the_ends() -> None:
     assert math.isnan(effective_size([True, True], clusters=['a', 'a']))
     assert math.isnan(effective_size([True, False], clusters=['a', 'a']))
     assert effective_size([True, True, True], [2, 1, 1]) == pytest.approx(16 / 6)
-    with pytest.raises(ValueError, match='weights are'):
-        effective_size([True], [0.0])
-    with pytest.raises(ValueError, match='clusters holds 1 labels for 2'):
-        effective_size([True, False], clusters=['a'])
 
 
 def test_a_worse_outcome_is_no_better_bound() -> None:

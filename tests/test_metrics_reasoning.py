@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score, roc_auc_score
 
-from opencompass_gpassk.metrics import error_detection as detection
 from opencompass_gpassk.metrics import reasoning
 
 CASES = json.loads((Path(__file__).parent / 'cases' / 'metrics_reasoning.json').read_text())
@@ -37,25 +36,15 @@ def test_aggregates(case: dict[str, Any], how: str) -> None:
     assert close(reasoning.solution_redundancy(steps, how), case[how])
 
 
-def test_default_aggregates() -> None:
-    """By default a solution is as valid as its worst step, as redundant as its most redundant."""
-    assert reasoning.solution_validity([0.9, 0.2, 0.7]) == 0.2
-    assert reasoning.solution_redundancy([0.9, 0.2, 0.7]) == 0.9
-
-
 def test_classes() -> None:
     """Validity is all but negative, redundancy is neutral, and no score stays none."""
     rows = [[0.5, 0.25, 0.25], [0.0, 0.0, 1.0], [NAN, NAN, NAN]]
     np.testing.assert_array_equal(reasoning.validity(rows), [0.5, 1, NAN])
     np.testing.assert_array_equal(reasoning.redundancy(rows), [0.25, 0, NAN])
     assert reasoning.validity([]).shape == reasoning.redundancy([]).shape == (0,)
-
-
-def test_redundancy_is_a_copy() -> None:
-    """Who changes a redundancy doesn't change the probabilities."""
-    rows = np.array([[0.5, 0.25, 0.25]])
-    reasoning.redundancy(rows)[0] = 1
-    assert rows[0, 1] == 0.25
+    # By default a solution is as its worst step.
+    assert reasoning.solution_validity([0.9, 0.2, 0.7]) == 0.2
+    assert reasoning.solution_redundancy([0.9, 0.2, 0.7]) == 0.9
 
 
 @pytest.mark.parametrize(
@@ -73,10 +62,10 @@ def test_redundancy_is_a_copy() -> None:
         (lambda: reasoning.solution_validity([[0.5]]), 'one validity per step'),
         (lambda: reasoning.false_positive_rate([1, 0], [0.1, 0.2]), 'give booleans'),
         (lambda: reasoning.false_positive_rate([True], [0.1], NAN), 'threshold is nan'),
-        (lambda: detection.detect_invalid([True], [0.1], 1.5), 'threshold is 1.5'),
-        (lambda: detection.detect_redundant([True], [0.1, 0.2]), 'redundancies holds 2 values'),
-        (lambda: detection.macro_f1([True], [True, False]), 'flagged holds 2 values'),
-        (lambda: detection.auc([True, False], [[0.1], [0.2]]), r'scores have shape \(2, 1\)'),
+        (lambda: reasoning.detect_invalid([True], [0.1], 1.5), 'threshold is 1.5'),
+        (lambda: reasoning.detect_redundant([True], [0.1, 0.2]), 'redundancies holds 2 values'),
+        (lambda: reasoning.macro_f1([True], [True, False]), 'flagged holds 2 values'),
+        (lambda: reasoning.auc([True, False], [[0.1], [0.2]]), r'scores have shape \(2, 1\)'),
     ],
 )
 def test_refusals(call: Any, words: str) -> None:
@@ -95,7 +84,7 @@ def test_auc_against_pairs_and_sklearn(rows: list[tuple[bool, int]]) -> None:
         for good, other in zip(errors, scores, strict=True)
         if error and not good
     ]
-    found = detection.auc(errors, scores)
+    found = reasoning.auc(errors, scores)
     assert close(found, np.mean(wins) if wins else None)
     if wins:
         assert close(found, roc_auc_score(errors, scores))
@@ -107,8 +96,8 @@ def test_detection_against_sklearn(rows: list[tuple[bool, int]]) -> None:
     errors = np.array([error for error, _ in rows])
     scores = np.array([score / 8 for _, score in rows])
     for detect, flagged, badness in (
-        (detection.detect_invalid, scores < 0.5, -scores),
-        (detection.detect_redundant, scores > 0.5, scores),
+        (reasoning.detect_invalid, scores < 0.5, -scores),
+        (reasoning.detect_redundant, scores > 0.5, scores),
     ):
         found = detect(errors, scores, 0.5)
         classes = {*errors.tolist(), *flagged.tolist()}
@@ -122,16 +111,16 @@ def test_detection_against_sklearn(rows: list[tuple[bool, int]]) -> None:
 
 def test_default_thresholds() -> None:
     """ReasonEval's thresholds are 0.5 and 0.15, a process reward model's 0.5."""
-    assert detection.detect_invalid([True, False], [0.49, 0.5]).macro_f1 == 1
-    assert detection.detect_redundant([True, False], [0.16, 0.15]).macro_f1 == 1
-    assert detection.PROCESS_REWARD_THRESHOLD == 0.5
+    assert reasoning.detect_invalid([True, False], [0.49, 0.5]).macro_f1 == 1
+    assert reasoning.detect_redundant([True, False], [0.16, 0.15]).macro_f1 == 1
+    assert reasoning.PROCESS_REWARD_THRESHOLD == 0.5
 
 
 def test_unscored_units_are_left_out() -> None:
     """What has no score is counted, and no figure knows it otherwise."""
     errors, scores = [True, False, True, False, True], [0.1, 0.9, 0.8, 0.2, NAN]
-    found = detection.detect_invalid(errors, scores)
-    assert found == detection.Detection(4, 2, 1, 0.5, found.macro_f1, found.auc)
+    found = reasoning.detect_invalid(errors, scores)
+    assert found == reasoning.Detection(4, 2, 1, 0.5, found.macro_f1, found.auc)
     assert (found.macro_f1, found.auc) == (0.5, 0.75)
 
 
@@ -139,19 +128,12 @@ def test_nothing_is_undefined_quietly() -> None:
     """Without units, or with one class of them, figures are NaN, without a warning of numpy."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        nothing = detection.detect_invalid([], [])
-        alike = detection.detect_redundant([False, False], [0.1, 0.1])
-        missing = detection.detect_invalid([True], [NAN])
+        nothing = reasoning.detect_invalid([], [])
+        alike = reasoning.detect_redundant([False, False], [0.1, 0.1])
+        missing = reasoning.detect_invalid([True], [NAN])
         assert math.isnan(reasoning.false_positive_rate([False, True], [0.1, NAN]))
     assert all(math.isnan(x) for one in (nothing, alike, missing) for x in (one.macro_f1, one.auc))
-    assert math.isnan(detection.auc([True, False], [NAN, 0.5]))
-
-
-def test_auc_of_a_large_set_is_exact() -> None:
-    """Ranks of many equal scores are summed as whole numbers: no overflow, no rounding."""
-    errors = np.arange(200_000) % 2 == 0
-    assert detection.auc(errors, np.zeros(len(errors))) == 0.5
-    assert detection.auc(errors, errors) == 1
+    assert math.isnan(reasoning.auc([True, False], [NAN, 0.5]))
 
 
 def test_false_positive_rate() -> None:

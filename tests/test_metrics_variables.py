@@ -166,30 +166,6 @@ def test_it_is_what_enumerating_all_outcomes_gives(groups: list[Group]) -> None:
         assert original_only_ratio(*counts) == understanding(*counts).collapsed
 
 
-@given(st.integers(1, 12), st.data())
-@settings(max_examples=20)
-def test_the_tail_is_poisson_binomial(m: int, data: st.DataObject) -> None:
-    """For up to twelve versions every tail is that of the enumeration."""
-    c = data.draw(st.lists(st.integers(0, 7), min_size=m, max_size=m))
-    number = [Fraction(0)] * (m + 1)
-    for right, p in outcomes([Fraction(x, 7) for x in c]):
-        number[right] += p
-    for wanted in range(1, m + 1):
-        got = g_pass_over_versions([[7] * m], [c], wanted / m)[0]
-        assert got == pytest.approx(float(sum(number[wanted:])), rel=1e-12, abs=1e-300)
-
-
-@pytest.mark.parametrize('tau', [0.2, 0.4, 0.6, 0.8, 1.0])
-def test_equal_versions_are_binomial(tau: float) -> None:
-    """Where all versions have one rate, the tail is the binomial one."""
-    wanted = round(tau * 5)
-    for right in range(9):
-        p = right / 8
-        tail = sum(comb(5, j) * p**j * (1 - p) ** (5 - j) for j in range(wanted, 6))
-        got = g_pass_over_versions([[8] * 5], [[right] * 5], tau)[0]
-        assert got == pytest.approx(tail, abs=1e-14)
-
-
 @given(group(samples=10**6), st.sampled_from(TAUS))
 def test_what_is_certain_is_exact(case: Group, tau: float) -> None:
     """Versions that always or never succeed decide tails without rounding."""
@@ -218,14 +194,6 @@ def test_a_higher_threshold_never_raises_it(case: Group, taus: list[float]) -> N
     assert values[-1] == pytest.approx(float(prod(shares_of(n, c))), rel=1e-12)
 
 
-@given(group())
-def test_group_accuracy_is_at_most_accuracy(case: Group) -> None:
-    """GA@m ≤ Acc."""
-    n, c, _, _ = case
-    assert group_accuracy([n], [c])[0] <= accuracy([n], [c])[0]
-    assert accuracy([n], [c])[0] == pytest.approx(float(sum(shares_of(n, c)) / len(n)))
-
-
 @given(group(), st.integers(1, 9), st.integers(0, 9))
 def test_complete_and_original_only_are_at_most_accuracy_on_originals(
     case: Group, complete: int, collapsed: int
@@ -245,18 +213,6 @@ def test_complete_and_original_only_are_at_most_accuracy_on_originals(
     right = found.original[0] * accuracy([n], [c])[0]
     assert found.right_versions[0] == pytest.approx(right)
     assert found.score[0] == found.complete[0] + found.partial[0] / 2
-
-
-@given(st.lists(st.lists(st.integers(0, 1), min_size=5, max_size=5), min_size=1, max_size=8))
-def test_at_one_sample_it_is_the_indicator(c: list[list[int]]) -> None:
-    """At n = 1 and τ = 1 G-Pass over versions is GA@m: whether all versions are right."""
-    n = np.ones((len(c), 5), dtype=int)
-    assert g_pass_over_versions(n, c, 1.0).tolist() == [float(all(row)) for row in c]
-    for tau, wanted in ((0.0, 1), (0.2, 1), (0.5, 3), (0.8, 4)):
-        enough = [float(sum(row) >= wanted) for row in c]
-        assert g_pass_over_versions(n, c, tau).tolist() == enough
-    # With one sample of each version the pool is the group.
-    assert pooled_g_pass(n, c, 5, 0.8).tolist() == g_pass_over_versions(n, c, 0.8).tolist()
 
 
 @given(st.lists(group(), min_size=2, max_size=5), st.randoms(use_true_random=False))
@@ -335,18 +291,6 @@ def test_the_variance_split_is_unbiased(n: list[int], rates: list[Fraction]) -> 
     for values, expected in ((split.between, between), (split.within, within)):
         got = sum(w * exactly(x) for w, x in zip(weights, values, strict=True))
         assert got == expected
-
-
-def test_versions_drawn_at_random_split_the_variance_of_a_single_sample() -> None:
-    """Where versions are themselves drawn, both parts add up to p(1 - p) of a random sample."""
-    kinds = [Fraction(1, 4), Fraction(1)]  # a version is of either kind, evenly
-    total = Fraction(0)
-    for rates in product(kinds, repeat=2):
-        for c, weight in sampled([2, 2], list(rates)):
-            split = variance_split([[2, 2]], [c])
-            total += weight / 4 * (exactly(split.between[0]) + exactly(split.within[0]))
-    mean = sum(kinds) / 2
-    assert total == mean * (1 - mean)
 
 
 def test_the_split_tells_unsure_of_the_question_from_unsure_of_itself() -> None:

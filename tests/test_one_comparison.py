@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.results.read import results_at
 
@@ -57,20 +59,20 @@ def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     else:
         assert not of_command['claim']
 
-    (benchmark,) = page_data([run]).document['benchmarks']
-    pairs: dict[str, Any] = benchmark['pairs']
-    ((_, _, values, p_value, claim, sentence),) = pairs['rows']
-    assert pairs['figure'] == of_command['key']
-    of_page = values[pairs['metrics'].index(pairs['figure'])]
-    for name, value in zip(('difference', 'low', 'high', 'first', 'second'), of_page, strict=False):
-        assert value == pytest.approx(of_command[name], abs=1e-3)
-    assert (p_value, claim) == (of_command['p_value'], of_command['claim'])
+    data = page_data([run])
+    (shown,) = data.data_sets
+    of_page = shown.ranked.tested[0, 1]
+    assert of_page.key == of_command['key']
+    for name in ('difference', 'low', 'high', 'first', 'second'):
+        assert getattr(of_page, name) == pytest.approx(of_command[name], abs=1e-3)
+    claim = of_page.claim(0.95)
+    assert (of_page.p_value, claim) == (of_command['p_value'], of_command['claim'])
     told = data_set['claims'][0].partition(';')[0]
-    assert sentence.lower() == told.lower()
+    assert told.lower() in unescape(render_page(data)).lower()
     first = {'better': ['b'], 'worse': ['a']}.get(claim, ['a', 'b'])
-    ranks = dict(zip('ab', pairs['ranks'], strict=True))
-    assert [name for name in 'ab' if ranks[name][0] == 1] == first
-    assert ('may be' in benchmark['claim']) is (len(first) == 2)
+    ranks = {name: shown.ranked.rank(place) for place, name in enumerate('ab')}
+    assert [name for name, rank in ranks.items() if rank and rank[0] == 1] == first
+    assert ('may be' in shown.claim) is (len(first) == 2)
 
     results: dict[str, dict[str, Any]] = {}
     trials = {}
@@ -82,7 +84,7 @@ def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     marks = {t.rows[row][0]: m for t in tables for (row, _), m in t.marks.items()}
     assert sorted(marks) == first
     assert Mark.BEST in marks.values()
-    assert [claim for t in tables for claim in t.claims] == [benchmark['claim']]
+    assert [claim for t in tables for claim in t.claims] == [shown.claim]
     capsys.readouterr()
 
 

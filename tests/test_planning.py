@@ -107,8 +107,6 @@ def test_clusters_widen_the_part_between_problems_alone() -> None:
     assert paired.within(12) == plain.within(12)
     assert design_effect(estimator, n, c, None, within) == 1
     assert design_effect(estimator, n, c, np.zeros(6000), within) == 1
-    with pytest.raises(ValueError, match='design is -1'):
-        plan(estimator, rates, -1)
 
 
 def test_a_pilot_tells_of_a_population_that_is_no_beta_distribution() -> None:

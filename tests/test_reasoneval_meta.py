@@ -70,15 +70,6 @@ def test_authors_figures(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @needs_data
-def test_no_recorded_score_stands_on_a_threshold() -> None:
-    """Whether a score on a threshold is good makes no difference to the authors' figures."""
-    for recorded in find_scores([REAL / 'recorded_scores']):
-        threshold = 0.15 if recorded.classes and recorded.kind is ErrorKind.REDUNDANT else 0.5
-        values = [recorded.values(solution) for solution in recorded.scores]
-        assert not any((value == threshold).any() for value in values if value is not None)
-
-
-@needs_data
 def test_real_sets() -> None:
     """MR-MATH is read whole: solutions, errors, labelled steps, steps of several lines."""
     sets = {kind: read_set(path, kind) for kind, path in find_sets(REAL).items()}
@@ -237,14 +228,6 @@ def test_threshold_rows_by_hand(made: Path, tmp_path: Path) -> None:
     assert middle.false_positive_rate == 2 / 3
     assert (middle.precision, middle.recall) == (0.5, 0.5)
     assert labelled_rate(found) == 2 / 3
-
-
-def test_threshold_rows_are_of_invalid_errors(made: Path, tmp_path: Path) -> None:
-    """Redundant steps have no false-positive rate."""
-    path = scores_file(tmp_path, {'a': [0.1, 0.2], 'b': [0.3, 0.4]}, 'me_redundant_errors')
-    (found,) = evaluate_files(made, [path])
-    with pytest.raises(ValueError, match='kind is redundant'):
-        threshold_rows(found)
 
 
 @pytest.mark.parametrize(

@@ -107,24 +107,23 @@ def test_head_of_no_layout_loads(published: Published, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ('config', 'layout', 'keys'),
+    ('config', 'keys'),
     [
-        (LlamaConfig(vocab_size=300, **SHAPE), None, ('score_dim', 'bias')),
-        (LlamaConfig(vocab_size=300, **SHAPE), '7b', ('score_dimension', 'use_bias')),
-        (Qwen2Config(vocab_size=300, **SHAPE), '34b', ('score_dim', 'bias')),
-        (GPT2Config(300, 64, 32, 2, 4), None, ('score_dimension', 'use_bias')),
+        (LlamaConfig(vocab_size=300, **SHAPE), ('score_dim', 'bias')),
+        (Qwen2Config(vocab_size=300, **SHAPE), ('score_dimension', 'use_bias')),
+        (GPT2Config(300, 64, 32, 2, 4), ('score_dimension', 'use_bias')),
     ],
-    ids=['llama', 'llama as 7b', 'qwen as 34b', 'gpt2'],
+    ids=['llama', 'qwen', 'gpt2'],
 )
 @pytest.mark.parametrize('bias', [False, True])
 def test_saved_checkpoint_is_the_same(
-    config: Any, layout: str | None, keys: tuple[str, str], bias: bool, tmp_path: Path
+    config: Any, keys: tuple[str, str], bias: bool, tmp_path: Path
 ) -> None:
     """Any decoder with a head comes back as it was written, in the published names."""
     torch.manual_seed(1)
     backbone = AutoModel.from_config(config)
     model = StepClassifier(backbone, bias=bias, generator=torch.Generator().manual_seed(3)).eval()
-    model.save(tmp_path, layout)
+    model.save(tmp_path)
     written = json.loads((tmp_path / 'config.json').read_text())
     assert [written[key] for key in keys] == [3, bias]
     assert written['architectures'] == [
@@ -140,40 +139,10 @@ def test_saved_checkpoint_is_the_same(
         assert torch.equal(again(ids), model(ids))
 
 
-def test_layout_can_be_changed(published: Published, tmp_path: Path) -> None:
-    """A checkpoint written in the other layout leaves no keys of its first one behind."""
-    StepClassifier.load(published.folder).save(tmp_path, '34b')
-    written = json.loads((tmp_path / 'config.json').read_text())
-    assert written['score_dim'] == 3
-    assert not {'score_dimension', 'use_bias'} & written.keys()
-    assert StepClassifier.load(tmp_path).position == 'published'  # where it is still to be read
-
-
-def test_settings_reach_the_backbone(published: Published, monkeypatch: pytest.MonkeyPatch) -> None:
-    """dtype, device map, attention and quantisation are passed through, and whatever else."""
+def test_settings_reach_the_backbone(published: Published) -> None:
+    """dtype, device map and attention are passed through, as whatever else."""
     model = StepClassifier.load(
         published.folder, dtype='bfloat16', attn_implementation='eager', device_map='cpu'
     )
     assert {parameter.dtype for parameter in model.parameters()} == {torch.bfloat16}
     assert model.config._attn_implementation == 'eager'
-    seen: dict[str, Any] = {}
-
-    def from_pretrained(source: str, **settings: Any) -> Any:
-        seen.update(settings)
-        raise InterruptedError
-
-    monkeypatch.setattr(AutoModel, 'from_pretrained', from_pretrained)
-    with pytest.raises(InterruptedError):
-        StepClassifier.load(
-            published.folder, device_map={'': 0}, quantization_config='Q', max_memory={0: '1GB'}
-        )
-    assert seen['device_map'] == {'': 0}
-    assert seen['quantization_config'] == 'Q'
-    assert seen['max_memory'] == {0: '1GB'}
-
-
-def test_an_unknown_layout_is_refused(published: Published, tmp_path: Path) -> None:
-    """It is named, and nothing is written."""
-    with pytest.raises(ValueError, match="layout: 'x'"):
-        StepClassifier.load(published.folder).save(tmp_path / 'no', 'x')
-    assert not (tmp_path / 'no').exists()

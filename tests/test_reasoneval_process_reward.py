@@ -13,7 +13,7 @@ import torch
 from tiny_reward_model import TAG, RewardModel, publish
 
 from opencompass_gpassk.reasoneval.reward_model import ProcessRewardScorer
-from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 
 SOLUTIONS = [
     Solution(f'What is {n} + {n}?', [f'Step {m + 1}: the {"other " * m}one' for m in range(n)])
@@ -120,14 +120,6 @@ def test_a_tag_that_is_joined_with_its_surroundings(reward: RewardModel) -> None
     assert scorer.score([Solution('q', ['a', 'b z'])])[0].refusal is Refusal.TAG
 
 
-def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
-    """A model with broken weights scores nothing."""
-    reward = publish(tmp_path)
-    with torch.no_grad():
-        reward.model.lm_head.weight[:] = torch.nan
-    assert remade(reward).score(SOLUTIONS[:1])[0].refusal is Refusal.NOT_FINITE
-
-
 def test_settings_are_what_scores_depend_on(reward: RewardModel, tmp_path: Path) -> None:
     """They are JSON, tell weights, tokenizers and tags apart, and leave out what is only speed."""
     settings = remade(reward).settings
@@ -175,13 +167,5 @@ def test_bad_settings_are_refused(
 def test_a_model_without_a_head_is_refused(tmp_path: Path) -> None:
     """A ReasonEval checkpoint is no language model."""
     published = tiny_reasoneval.publish(tmp_path / 'classifier', '34b')
-    with pytest.raises(ValueError, match=r'lacks lm_head.weight'):
+    with pytest.raises(ValueError, match=r'misses lm_head.weight'):
         ProcessRewardScorer.load(published.folder)
-
-
-def test_one_number_is_the_validity() -> None:
-    """Of a refused solution there is none."""
-    scores = StepScores(np.array([[0.25], [1.0]]))
-    assert scores.validity.tolist() == [0.25, 1.0] and np.isnan(scores.redundancy).all()
-    refused = StepScores.refused(2, Refusal.TAG)
-    assert np.isnan([refused.validity, refused.redundancy]).all()

@@ -22,7 +22,6 @@ from opencompass_gpassk.inference.client import Failure, Receive, Reply
 from opencompass_gpassk.judging.judge import Judge, JudgeError, Ledger
 from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
-from opencompass_gpassk.reasoneval.score_store import ScoreStore
 from opencompass_gpassk.reasoneval.scorers import make_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
@@ -224,23 +223,6 @@ def adds_up(prompt: str) -> str:
     return f'I looked at all.\n\\boxed{{{", ".join(map(str, named)) or "none"}}}'
 
 
-def test_over_a_server_that_misbehaves_all_answers_arrive(impatience: None) -> None:
-    """Refused, cut and empty replies are asked for again; the figures are those of a calm one."""
-    solutions = [
-        Solution(f'What is {n} + 1 + 1?', [f'{n} + 1 = {n + 1}', 'Well.', f'{n + 1} + 1 = {m}'])
-        for n in range(20)
-        for m in (n + 2, n + 3)
-    ]
-    faults = dict.fromkeys(['429', '500', 'reset', 'empty', 'cut', 'truncate', 'not json'], 0.08)
-    with JudgeServer(adds_up, faults=faults) as server:
-        found = served(server.url, solutions)
-    assert server.calls > 80
-    for solution, one in zip(solutions, found, strict=True):
-        n, m = (int(number) for number in re.findall(r'\d+', solution.steps[2])[::2])
-        assert one.validity.tolist() == [1, 1, float(m == n + 1)]
-        assert one.redundancy.tolist() == [0, 1, 0]
-
-
 def test_a_solution_whose_replies_hold_nothing_is_unjudged_alone(impatience: None) -> None:
     """No JSON, no content, a tool call, odd counts: the others keep their answers."""
     odd = {**reply_body('', finish='length'), 'usage': [1]}
@@ -267,15 +249,6 @@ def test_what_a_server_repeats_or_refuses_is_no_answer() -> None:
         (echoed,) = served(server.url, [short])
     assert echoed.refusal is Refusal.UNJUDGED
     assert server.calls == 4
-
-
-def test_missing_answers_are_not_kept_in_place_of_scores(tmp_path: Path) -> None:
-    """What may pass is asked for again when a run goes on."""
-    judge = PromptedStepJudge(by_kind('Hm.', '\\boxed{none}'))
-    with ScoreStore(tmp_path / 'scores.sqlite', judge.settings) as kept:
-        for _, scores in judge.stream([ADDING]):
-            kept.add(ADDING, scores)
-        assert kept.restore([ADDING]) == {}
 
 
 @needs_data

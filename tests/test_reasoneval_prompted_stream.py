@@ -52,6 +52,12 @@ class CountingJudge(ScriptedJudge):
         super().ask(jobs, receive, ledger)
 
 
+def kept(judge: CountingJudge, count: int, path: Path, report: Any = print) -> Any:
+    """Return the scores of so many solutions, kept in a store."""
+    judged = PromptedStepJudge(judge)
+    return score_solutions(judged, numbered(count), path, progress=False, report=report)
+
+
 def threads() -> list[str]:
     """The names of the threads in which judges are asked."""
     return [one.name for one in threading.enumerate() if one.name == 'asking a judge']
@@ -92,17 +98,12 @@ def test_scores_come_while_the_judge_is_asked() -> None:
 def test_what_was_answered_before_the_end_of_a_quota_is_kept(tmp_path: Path) -> None:
     """The next run asks, and pays, for the rest alone."""
     path = tmp_path / 'scores.sqlite'
-    solutions = numbered(200)
     first = CountingJudge(lambda *_: NONE, quota=301)
     with pytest.raises(JudgeError, match='quota'):
-        score_solutions(
-            PromptedStepJudge(first), solutions, path, progress=False, report=lambda told: None
-        )
+        kept(first, 200, path)
     second = CountingJudge(lambda *_: NONE)
     told: list[str] = []
-    found = score_solutions(
-        PromptedStepJudge(second), solutions, path, progress=False, report=told.append
-    )
+    found = kept(second, 200, path, told.append)
     assert told == [f'150 of 200 distinct solutions are in {path}']
     assert len(second.prompts) == 100
     assert len(found) == 200 and not any(scores.refusal for scores in found.values())
@@ -121,9 +122,7 @@ def test_what_a_judge_declines_is_kept_and_not_asked_again(tmp_path: Path) -> No
     path = tmp_path / 'scores.sqlite'
     for asked in (6, 2):
         judge = CountingJudge(say)
-        found = score_solutions(
-            PromptedStepJudge(judge), numbered(3), path, progress=False, report=lambda told: None
-        )
+        found = kept(judge, 3, path)
         assert len(judge.prompts) == asked
         assert [found[one].refusal for one in numbered(3)] == [
             *(Refusal.DECLINED, Refusal.UNJUDGED, None)
@@ -165,13 +164,7 @@ def test_a_store_that_fails_stops_the_asking(
 
     judge = CountingJudge(say)
     with pytest.raises(StoreError, match='full') as caught:
-        score_solutions(
-            PromptedStepJudge(judge),
-            numbered(500),
-            tmp_path / 'scores.sqlite',
-            progress=False,
-            report=print,
-        )
+        kept(judge, 500, tmp_path / 'scores.sqlite')
     assert caught.value is not None and threads() == []
     assert len(judge.prompts) < 100
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from tiny_reasoneval import Published, publish
-from transformers import GPT2Config, GPT2Model
+from transformers import AutoTokenizer, GPT2Config, GPT2Model
 
 from opencompass_gpassk.formats import display
 from opencompass_gpassk.reasoneval.batching import Encoded, model_name, passages
@@ -21,6 +21,8 @@ from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepScorer,
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
+Scorers = dict[str, StepScorer]
+Plain = dict[tuple[str, str], list[np.ndarray]]
 WORDS = [
     *('so', 'we', 'add', 'x', '$y = 3$', ',', 'then', 'the sum', 'is', '12', '.', 'hence', '\n'),
     *(r'\frac{1}{2}', 'of', 'it', '第二步'),
@@ -35,7 +37,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Published
 
 
 @pytest.fixture(scope='module')
-def scorers(checkpoints: dict[str, Published]) -> dict[str, StepScorer]:
+def scorers(checkpoints: dict[str, Published]) -> Scorers:
     """A scorer of each, with the settings that are the default."""
     return {name: StepScorer.load(each.folder) for name, each in checkpoints.items()}
 
@@ -62,7 +64,7 @@ SOLUTIONS = make_solutions(11)
 
 
 @pytest.fixture(scope='module')
-def plain(checkpoints: dict[str, Published]) -> dict[tuple[str, str], list[np.ndarray]]:
+def plain(checkpoints: dict[str, Published]) -> Plain:
     """What the plain scorer says, for each layout and position."""
     return {
         (layout, position): [each.plain(s.question, s.steps, position) for s in SOLUTIONS]
@@ -85,8 +87,8 @@ def test_scores_are_the_plain_ones(
     layout: str,
     position: str,
     sizes: tuple[int, int],
-    scorers: dict[str, StepScorer],
-    plain: dict[tuple[str, str], list[np.ndarray]],
+    scorers: Scorers,
+    plain: Plain,
 ) -> None:
     """Neither batches, padding nor order show in a score, wherever steps are read."""
     settings = {'position': position, 'batch_size': sizes[0], 'batch_tokens': sizes[1]}
@@ -94,16 +96,6 @@ def test_scores_are_the_plain_ones(
     expected = plain[layout, position]
     order = random.Random(1).sample(range(len(SOLUTIONS)), len(SOLUTIONS))
     assert_same(scorer.score([SOLUTIONS[i] for i in order]), [expected[i] for i in order])
-
-
-def test_positions_differ(
-    plain: dict[tuple[str, str], list[np.ndarray]], scorers: dict[str, StepScorer]
-) -> None:
-    """One token earlier is another score, and the 7B layout alone is read there by default."""
-    for layout, default in (('7b', 'published'), ('34b', 'last')):
-        assert np.abs(plain[layout, 'published'][0] - plain[layout, 'last'][0]).max() > 1e-2
-        assert scorers[layout].position == default
-        assert_same(scorers[layout].score(SOLUTIONS[:3]), plain[layout, default][:3])
 
 
 @pytest.mark.parametrize('attention', ['sdpa', 'eager'])
@@ -129,34 +121,32 @@ def test_absolute_positions_do_not_see_padding(checkpoints: dict[str, Published]
     assert_same(together, [score.probabilities for score in alone])
 
 
-class Counter:
-    """Counts forward passes and the rows in them."""
+def passes(monkeypatch: pytest.MonkeyPatch, scorer: StepScorer) -> list[tuple[int, int]]:
+    """Return a list that grows by rows and columns of each forward pass."""
+    shapes: list[tuple[int, int]] = []
+    forward = scorer.model.model.forward
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, scorer: StepScorer) -> None:
-        self.rows: list[int] = []
-        forward = scorer.model.model.forward
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        shapes.append(tuple(kwargs['input_ids'].shape))
+        return forward(*args, **kwargs)
 
-        def counted(*args: Any, **kwargs: Any) -> Any:
-            self.rows.append(len(kwargs['input_ids']))
-            return forward(*args, **kwargs)
-
-        monkeypatch.setattr(scorer.model.model, 'forward', counted)
+    monkeypatch.setattr(scorer.model.model, 'forward', noted)
+    return shapes
 
 
-def test_one_pass_a_solution(
-    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_pass_a_solution(scorers: Scorers, monkeypatch: pytest.MonkeyPatch) -> None:
     """A solution is read once whatever its number of steps, and equal ones are one."""
     scorer = remade(scorers['34b'], batch_size=4)
-    counter = Counter(monkeypatch, scorer)
+    shapes = passes(monkeypatch, scorer)
+    assert scorer.score([]) == []
     scores = scorer.score([*SOLUTIONS[:9], *SOLUTIONS[:5]])
-    assert sum(counter.rows) == 9
-    assert max(counter.rows) == 4
+    assert sum(rows for rows, _ in shapes) == 9
+    assert max(rows for rows, _ in shapes) == 4
     for index in range(5):
         assert scores[index] is scores[9 + index]
 
 
-def test_other_question_is_another_solution(scorers: dict[str, StepScorer]) -> None:
+def test_other_question_is_another_solution(scorers: Scorers) -> None:
     """The same steps under another question, or cut elsewhere, have their own scores."""
     one, two, three = scorers['34b'].score(
         [
@@ -169,19 +159,10 @@ def test_other_question_is_another_solution(scorers: dict[str, StepScorer]) -> N
     assert np.abs(one.probabilities[0] - three.probabilities[0]).max() > 1e-4
 
 
-def test_batches_are_of_like_length(
-    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_of_like_length(scorers: Scorers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Little is padded: the longest come first, and a batch has no more tokens than it may."""
     scorer = remade(scorers['34b'], batch_tokens=400)
-    shapes: list[tuple[int, ...]] = []
-    forward = scorer.model.model.forward
-
-    def noted(*args: Any, **kwargs: Any) -> Any:
-        shapes.append(tuple(kwargs['input_ids'].shape))
-        return forward(*args, **kwargs)
-
-    monkeypatch.setattr(scorer.model.model, 'forward', noted)
+    shapes = passes(monkeypatch, scorer)
     scorer.score(make_solutions(60, seed=4))
     widths = [width for _, width in shapes]
     assert widths == sorted(widths, reverse=True)
@@ -190,7 +171,7 @@ def test_batches_are_of_like_length(
 
 
 @pytest.mark.parametrize('layout', ['7b', '34b'])
-def test_hostile_inputs_together(layout: str, scorers: dict[str, StepScorer]) -> None:
+def test_hostile_inputs_together(layout: str, scorers: Scorers) -> None:
     """Each gets a score or a reason, and none disturbs the others."""
     given = [hostile(case) for case in CASES]
     scores = scorers[layout].score([*given, *SOLUTIONS[:2]])
@@ -234,25 +215,15 @@ def test_special_token_that_cannot_be_parted_is_refused(
     checkpoints: dict[str, Published],
 ) -> None:
     """A special token of one character can't be told from its text: that solution is refused."""
-    tokenizer = publish_tokenizer(checkpoints['34b'], '§')
+    tokenizer = AutoTokenizer.from_pretrained(checkpoints['34b'].folder)
+    tokenizer.add_special_tokens({'additional_special_tokens': ['§']})
     encoded = StepTokenizer(tokenizer).encode([Solution('q', ['see §2']), Solution('q', ['ok'])])
     assert encoded[0] is Refusal.SPECIAL_TOKENS
     assert isinstance(encoded[1], Encoded)
 
 
-def publish_tokenizer(published: Published, special: str) -> Any:
-    """Return a copy of a tokenizer with one more special token."""
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(published.folder)
-    tokenizer.add_special_tokens({'additional_special_tokens': [special]})
-    return tokenizer
-
-
 def test_separator_is_found_without_pad_token(checkpoints: dict[str, Published]) -> None:
     """Without a pad token, or with one for unknown characters, another special token parts."""
-    from transformers import AutoTokenizer
-
     tokenizer = AutoTokenizer.from_pretrained(checkpoints['34b'].folder)
     usual = StepTokenizer(tokenizer).encode(SOLUTIONS)
     for pad in (None, '<|user|>'):
@@ -294,9 +265,7 @@ def test_windows_read_each_step_once_at_its_end(seed: int) -> None:
     assert (refused is Refusal.TOO_LONG) == (len(encoded.ids) > limit)
 
 
-def test_long_solution_in_windows(
-    checkpoints: dict[str, Published], scorers: dict[str, StepScorer]
-) -> None:
+def test_long_solution_in_windows(checkpoints: dict[str, Published], scorers: Scorers) -> None:
     """Long solutions are refused with their length, or read in windows that reach back."""
     solution = Solution('What is 1 + 1?', [f'{i} and so on.' for i in range(60)])
     (whole,) = scorers['34b'].score([solution])
@@ -317,7 +286,7 @@ def test_long_solution_in_windows(
     assert min(np.abs(windowed.probabilities[-1] - row).max() for row in expected[30:]) < 1e-4
 
 
-def test_window_of_a_huge_step(scorers: dict[str, StepScorer]) -> None:
+def test_window_of_a_huge_step(scorers: Scorers) -> None:
     """A step of 100,000 characters is scored by its end; a huge question leaves no room."""
     scorer = remade(scorers['7b'], long='window')
     step, question = Solution('q', ['x = 1; ' * 14286, 'so']), Solution('why ' * 9000, ['so'])
@@ -351,8 +320,8 @@ def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 )
 def test_batch_out_of_memory_is_halved(
     error: Exception,
-    scorers: dict[str, StepScorer],
-    plain: dict[tuple[str, str], list[np.ndarray]],
+    scorers: Scorers,
+    plain: Plain,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A batch that is too large is read in halves; what fails alone is refused."""
@@ -374,7 +343,7 @@ def test_batch_out_of_memory_is_halved(
 
 
 def test_other_errors_are_no_lack_of_memory(
-    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
+    scorers: Scorers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They end the run: nothing is refused for a fault of the program."""
     scorer = remade(scorers['34b'])
@@ -387,23 +356,21 @@ def test_other_errors_are_no_lack_of_memory(
         scorer.score(SOLUTIONS)
 
 
-def test_stream_yields_as_it_goes(
-    scorers: dict[str, StepScorer], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stream_yields_as_it_goes(scorers: Scorers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores come batch by batch, so that a killed run can have kept the first ones."""
     scorer = remade(scorers['34b'], batch_size=4)
-    counter = Counter(monkeypatch, scorer)
+    shapes = passes(monkeypatch, scorer)
     stream = scorer.stream([Solution('q', []), *SOLUTIONS])
     assert next(stream)[1].refusal is Refusal.EMPTY
-    assert counter.rows == []
+    assert shapes == []
     first = [next(stream)[0] for _ in range(4)]
-    assert counter.rows == [4]
+    assert [rows for rows, _ in shapes] == [4]
     assert sorted([*first, *(index for index, _ in stream)]) == list(range(1, 12))
-    assert sum(counter.rows) == len(SOLUTIONS)
+    assert sum(rows for rows, _ in shapes) == len(SOLUTIONS)
 
 
 def test_progress_is_shown_on_demand(
-    scorers: dict[str, StepScorer],
+    scorers: Scorers,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -417,12 +384,7 @@ def test_progress_is_shown_on_demand(
     assert 'refused=1' in shown
 
 
-def test_nothing_is_scored(scorers: dict[str, StepScorer]) -> None:
-    """No solutions have no scores."""
-    assert scorers['34b'].score([]) == []
-
-
-def test_settings_are_what_scores_depend_on(scorers: dict[str, StepScorer]) -> None:
+def test_settings_are_what_scores_depend_on(scorers: Scorers) -> None:
     """They are JSON, tell positions, limits and heads apart, and leave out what is only speed."""
     scorer = scorers['7b']
     settings = remade(scorer).settings
@@ -463,19 +425,7 @@ def test_settings_tell_trainings_apart_wherever_they_lie(
         ({'max_tokens': 0}, 'max_tokens of StepScorer: 0'),
     ],
 )
-def test_bad_setting_is_refused(
-    settings: dict[str, Any], message: str, scorers: dict[str, StepScorer]
-) -> None:
+def test_bad_setting_is_refused(settings: dict[str, Any], message: str, scorers: Scorers) -> None:
     """A setting out of range is named with its remedy."""
     with pytest.raises(ValueError, match=message):
         remade(scorers['34b'], **settings)
-
-
-@pytest.mark.parametrize(
-    ('question', 'steps', 'message'),
-    [('q', 'a text', 'split it'), ('q', ['a', 5], 'holds 5'), (None, ['a'], 'holds None')],
-)
-def test_solution_that_is_none_is_refused(question: Any, steps: Any, message: str) -> None:
-    """Texts in the wrong place are found before anything is scored."""
-    with pytest.raises(ValueError, match=message):
-        Solution(question, steps)

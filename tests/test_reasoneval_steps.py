@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from every_case import every, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -92,14 +91,6 @@ def test_formulas_are_whole(before, formula, after):
 def test_the_work_grows_no_faster_than_the_response(bait):
     """Whatever it repeats."""
     assert is_linear(split_steps, bait)
-
-
-def test_settings_are_checked():
-    """Settings without a meaning are refused by name."""
-    with pytest.raises(ValueError, match='delimiter'):
-        split_steps('a', delimiter='')
-    with pytest.raises(ValueError, match=r"thinking='hide'.*'drop'"):
-        split_steps('a', thinking='hide')
 
 
 @needs_data

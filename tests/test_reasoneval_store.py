@@ -1,4 +1,7 @@
-"""The score store: killed processes, several at once, damage, and what is not kept."""
+"""The score store: killed processes, scorers of one's own, and what is not kept.
+
+What it shares with the verdict store is tested in test_judging_store.py.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ import pytest
 import score_writer
 from score_writer import Scorer, scores, solution
 
-from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
     StoreError,
@@ -34,19 +36,11 @@ from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 SETTINGS = identity_of(Scorer())
 
 
-def start(path: Path, first: int, last: int, pause: float) -> subprocess.Popen[str]:
-    """Start a process that scores when it is told to."""
-    argv = [sys.executable, score_writer.__file__, str(path), str(first), str(last), str(pause)]
-    job = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    assert job.stdout and job.stdout.readline() == 'ready\n'
-    return job
-
-
-def begin(job: subprocess.Popen[str]) -> None:
-    """Tell it."""
-    assert job.stdin
-    job.stdin.write('\n')
-    job.stdin.flush()
+def score(
+    scorer: Any, given: list[Solution], path: Path, report: Callable[[str], None] = print
+) -> dict[Solution, StepScores]:
+    """Return scores, kept in a store."""
+    return score_solutions(scorer, given, path, progress=False, report=report)
 
 
 def kept(path: Path, last: int) -> list[int]:
@@ -63,9 +57,12 @@ def kept(path: Path, last: int) -> list[int]:
 def test_a_killed_run_goes_on_and_scores_nothing_twice(tmp_path: Path) -> None:
     """What was scored when the next was begun is there; the next run scores the rest alone."""
     path = tmp_path / 'scores.sqlite'
-    job = start(path, 0, 60, 0.01)
-    begin(job)
-    assert job.stdout
+    argv = [sys.executable, score_writer.__file__, str(path), '0', '60', '0.01']
+    job = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert job.stdin and job.stdout
+    job.stdin.write('\n')
+    job.stdin.flush()
+    assert job.stdout.readline() == 'ready\n'
     told = [int(job.stdout.readline()) for _ in range(20)]
     os.kill(job.pid, signal.SIGKILL)
     job.wait()
@@ -73,44 +70,11 @@ def test_a_killed_run_goes_on_and_scores_nothing_twice(tmp_path: Path) -> None:
     assert set(told[:-1]) <= set(there) and len(there) < 60
     scorer, reports = Scorer(), list[str]()
     solutions = [solution(number) for number in range(60)]
-    found = score_solutions(
-        scorer, [*solutions, *solutions], path, progress=False, report=reports.append
-    )
+    found = score(scorer, [*solutions, *solutions], path, reports.append)
     assert scorer.scored == [number for number in range(60) if number not in there]
     assert list(found) != [] and set(found) == set(solutions)
     assert reports == [f'{len(there)} of 60 distinct solutions are in {path}']
     assert kept(path, 60) == list(range(60))
-
-
-def test_two_processes_write_at_once(tmp_path: Path) -> None:
-    """Both begin the file; nothing is lost of either, nor of what both score."""
-    path = tmp_path / 'scores.sqlite'
-    jobs = [start(path, 0, 200, 0), start(path, 100, 300, 0)]
-    for job in jobs:
-        begin(job)
-    for job in jobs:
-        job.communicate(timeout=30)
-        assert job.returncode == 0
-    assert kept(path, 300) == list(range(300))
-
-
-def test_a_damaged_file_is_salvaged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What can be read of it is kept, the user told; only the rest is scored again."""
-    path = tmp_path / 'scores.sqlite'
-    solutions = [solution(number) for number in range(300)]
-    score_solutions(Scorer(), solutions, path, progress=False, report=print)
-    data = bytearray(path.read_bytes())
-    middle = len(data) // 4096 // 2 * 4096
-    data[middle : middle + 4096] = os.urandom(4096)
-    path.write_bytes(data)
-    scorer = Scorer()
-    score_solutions(scorer, solutions, path, progress=False, report=print)
-    assert len(scorer.scored) < 100
-    assert kept(path, 300) == list(range(300))
-    told = capsys.readouterr().err
-    assert 'this score store is damaged' in told
-    assert str(tmp_path / 'scores.damaged-1.sqlite') in told
-    assert (tmp_path / 'scores.damaged-1.sqlite').read_bytes() == data
 
 
 def test_scores_of_version_1(tmp_path: Path) -> None:
@@ -129,22 +93,6 @@ def test_scores_of_version_1(tmp_path: Path) -> None:
         assert (found[key]['refusal'], found[key]['tokens']) == (refusal, tokens)
         given = np.frombuffer(numbers, '<f8')
         np.testing.assert_array_equal(np.array(found[key]['numbers']).ravel(), given)
-
-
-def test_other_files_are_left_alone(tmp_path: Path) -> None:
-    """A verdict store, a folder and what is no database are refused, not written to."""
-    verdicts, text = tmp_path / 'verdicts.sqlite', tmp_path / 'notes.txt'
-    VerdictStore(verdicts).close()
-    text.write_text('notes\n' * 100)
-    for path, message in (
-        (verdicts, 'another store, .* name another file for the score store'),
-        (text, 'no SQLite database; name another file for the score store'),
-        (tmp_path, 'a folder; name a file in it'),
-    ):
-        before = path.read_bytes() if path.is_file() else b''
-        with pytest.raises(ValueError, match=message):
-            ScoreStore(path, SETTINGS)
-        assert not before or path.read_bytes() == before
 
 
 def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
@@ -172,39 +120,6 @@ def test_scores_come_back_as_they_were(tmp_path: Path) -> None:
         assert store.restore(list(given)) == {}
 
 
-def test_a_store_that_is_gone_is_told(tmp_path: Path) -> None:
-    """Whoever removes it while it is in use loses no more than is in it."""
-    path = tmp_path / 'scores.sqlite'
-    with ScoreStore(path, SETTINGS) as store:
-        path.unlink()
-        with pytest.raises(StoreError, match='removed while it was in use'):
-            store.add(solution(1), StepScores(scores(1)))
-
-
-@pytest.mark.parametrize(
-    ('rows', 'message'),
-    [
-        ([[0.5, 0.5, 0.5]], r'Scorer: probabilities hold \[0.5, 0.5, 0.5\]'),
-        ([[1.0], [1.0], [1.0]], r'Scorer gave scores of shape \(3, 1\) to a solution of 2 steps'),
-        ([[2.0], [1.0]], r'probabilities hold \[2.0\]; give a share'),
-        (None, 'Scorer scored 0 of 1 solutions'),
-    ],
-)
-def test_scores_that_fit_no_solution_are_refused(
-    rows: list[list[float]] | None,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A scorer of the user's own is told what is wrong with its scores; none is kept."""
-    found = [] if rows is None else [(0, StepScores(np.array(rows)))]
-    monkeypatch.setattr(Scorer, 'stream', lambda self, solutions, progress: iter(found))
-    path = tmp_path / 'scores.sqlite'
-    with pytest.raises(ValueError, match=message):
-        score_solutions(Scorer(), [solution(1)], path, progress=False, report=print)
-    assert kept(path, 2) == []
-
-
 GOOD = np.array([[0.1, 0.2, 0.7]] * 2)
 loose: Any = StepScores  # what no type checker lets through
 
@@ -212,6 +127,10 @@ loose: Any = StepScores  # what no type checker lets through
 @pytest.mark.parametrize(
     ('given', 'message'),
     [
+        ([(0, loose([[0.5] * 3]))], r'Scorer: probabilities hold \[0.5, 0.5, 0.5\]'),
+        ([(0, loose([[1.0]] * 3))], r'gave scores of shape \(3, 1\) to a solution of 2 steps'),
+        ([(0, loose([[2.0], [1.0]]))], r'probabilities hold \[2.0\]; give a share'),
+        ([], 'Scorer scored 0 of 1 solutions'),
         ([(-1, StepScores(GOOD))], r'gave \(-1, .*; give pairs of the index of a solution'),
         ([(1, StepScores(GOOD))], r'gave \(1, .*; give pairs of the index of a solution'),
         ([('0', StepScores(GOOD))], r"gave \('0', .*; give pairs of the index of a solution"),
@@ -228,12 +147,10 @@ loose: Any = StepScores  # what no type checker lets through
 def test_a_stream_that_gives_something_else(
     given: list[Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The scorer's class is named, and what is wrong."""
+    """A scorer of the user's own is told what is wrong with its scores."""
     monkeypatch.setattr(Scorer, 'stream', lambda self, solutions, progress: iter(given))
-    with pytest.raises(ValueError, match=f'^Scorer.*{message}'):
-        score_solutions(
-            Scorer(), [solution(1)], tmp_path / 'scores.sqlite', progress=False, report=print
-        )
+    with pytest.raises(ValueError, match=f'^(?=Scorer).*{message}'):
+        score(Scorer(), [solution(1)], tmp_path / 'scores.sqlite')
 
 
 @pytest.mark.parametrize(
@@ -247,9 +164,7 @@ def test_settings_that_are_no_mapping(settings: Any, message: str, tmp_path: Pat
     """Scores can't be kept under them."""
     scorer = Scorer(settings=settings)
     with pytest.raises(ValueError, match=message):
-        score_solutions(
-            scorer, [solution(1)], tmp_path / 'scores.sqlite', progress=False, report=print
-        )
+        score(scorer, [solution(1)], tmp_path / 'scores.sqlite')
     assert scorer.scored == []
 
 
@@ -269,7 +184,7 @@ def test_scorers_of_other_classes_share_nothing(tmp_path: Path) -> None:
     path = tmp_path / 'scores.sqlite'
     scorers = [Scorer(), Other(), Scorer(), Other()]
     for scorer in scorers:
-        score_solutions(scorer, [solution(1)], path, progress=False, report=lambda told: None)
+        score(scorer, [solution(1)], path)
     assert [scorer.scored for scorer in scorers] == [[1], [1], [], []]
     own = PromptedStepJudge(Judge())
     assert identity_of(own) == own.settings
@@ -292,13 +207,7 @@ def test_scores_that_are_not_finite_are_a_refusal(
     refusals = [Refusal.NOT_FINITE, Refusal.EMPTY, Refusal.EMPTY, None]
     reports: list[str] = []
     for _ in range(2):
-        found = score_solutions(
-            Scorer(),
-            list(given),
-            tmp_path / 'scores.sqlite',
-            progress=False,
-            report=reports.append,
-        )
+        found = score(Scorer(), list(given), tmp_path / 'scores.sqlite', reports.append)
         assert [found[one].refusal for one in given] == refusals
         assert [found[one].probabilities.shape for one in given] == [(2, 3), (0, 3), (0, 3), (1, 3)]
         assert np.isnan(found[Solution('q', ['a', 'b'])].probabilities).all()
@@ -323,13 +232,6 @@ def as_anybody(work: Callable[[], None]) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_store_where_no_folder_can_be(tmp_path: Path) -> None:
-    """The user is told what to set."""
-    (tmp_path / 'file').write_text('')
-    with pytest.raises(StoreError, match='set GPASSK_SCORE_STORE to another file'):
-        ScoreStore(tmp_path / 'file' / 'scores.sqlite', SETTINGS)
-
-
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that anybody may look into, unlike those that pytest makes."""
@@ -344,18 +246,15 @@ def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
     folder = open_folder / 'shared'
     path = folder / 'scores.sqlite'
     solutions = [solution(number) for number in range(4)]
-    score_solutions(Scorer(), solutions[:3], path, progress=False, report=print)
+    score(Scorer(), solutions[:3], path)
     before = {one.name: one.read_bytes() for one in folder.iterdir()}
 
-    def score(solutions: list[Solution], store: Path = path) -> dict[Solution, StepScores]:
-        return score_solutions(scorer, solutions, store, progress=False, report=lambda told: None)
-
     def work() -> None:
-        assert len(score(solutions[:3])) == 3
+        assert len(score(scorer, solutions[:3], path)) == 3
         with pytest.raises(StoreError, match=r'1 of 4 .* not in it; set GPASSK_SCORE_STORE to a f'):
-            score(solutions)
+            score(scorer, solutions, path)
         with pytest.raises(StoreError, match='set GPASSK_SCORE_STORE'):
-            score(solutions, folder / 'new' / 'scores.sqlite')
+            score(scorer, solutions, folder / 'new' / 'scores.sqlite')
         assert scorer.scored == []
 
     scorer = Scorer()
@@ -375,8 +274,4 @@ def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert ScoreStore.default_path(None) is None
     assert ScoreStore.default_path(tmp_path) == tmp_path / 'step_scores.sqlite'
     monkeypatch.setenv('GPASSK_SCORE_STORE', str(tmp_path / 'all.sqlite'))
-    assert (
-        ScoreStore.default_path(None)
-        == ScoreStore.default_path(tmp_path / 'run')
-        == tmp_path / 'all.sqlite'
-    )
+    assert ScoreStore.default_path(tmp_path / 'run') == tmp_path / 'all.sqlite'

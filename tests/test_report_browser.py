@@ -422,11 +422,7 @@ def test_words_groups_and_tags_filter(chromium: Any, tmp_path: Path) -> None:
             ('', 24),
         ):
             tab.fill('.filter', text)
-            until(
-                tab,
-                'told => document.querySelector(".count").textContent === told',
-                arg=f'{count} of 24',
-            )
+            until(tab, COUNTED, arg=f'{count} of 24')
             assert len(rows_of(tab, '.map tbody')) == count
         tagged = tab.locator('.map tr[data-t]').count()
         assert 0 < tagged < 24

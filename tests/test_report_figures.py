@@ -12,31 +12,24 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from made_reasoning import make_reasoned
 from made_results import as_result, make_result
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.board import Benchmark, Board
-from opencompass_gpassk.report.charts.bars import draw_bars, plot_bars
 from opencompass_gpassk.report.charts.contents import report_charts
-from opencompass_gpassk.report.charts.difficulty import (
-    declines,
-    draw_decline,
-)
-from opencompass_gpassk.report.charts.growth import draw_growth, growing, growth
-from opencompass_gpassk.report.charts.style import save_chart
-from opencompass_gpassk.report.charts.sweep import draw_slopes, draw_sweep, entry_slopes, sweeps
-from opencompass_gpassk.report.charts.tau_curves import draw_benchmark, plot_thresholds
+from opencompass_gpassk.report.charts.growth import growing, growth
+from opencompass_gpassk.report.charts.style import Chart, draw_chart, save_chart
+from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.files import write_charts
-from opencompass_gpassk.report.tables.contamination import slope
 from opencompass_gpassk.report.tables.contents import report_tables
-from opencompass_gpassk.report.tables.difficulty import decline_tables, difficulties
+from opencompass_gpassk.report.tables.difficulty import decline_tables, declines, difficulties
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Estimate
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
-figures = pytest.importorskip('matplotlib.figure')
+Text = pytest.importorskip('matplotlib.text').Text
 
 Results = dict[str, dict[str, dict[str, Any]]]
 SVG = '{http://www.w3.org/2000/svg}'
@@ -64,7 +57,7 @@ def result_of(table: TrialTable, n: int, k: Sequence[int] = (), **signature: Any
 
 def with_ends(result: dict[str, Any], reach: float = 5.0) -> dict[str, Any]:
     """Return a result in which each figure's interval reaches so far to both sides."""
-    ends = {k: [v - reach, v + reach] for k, v in result.items() if isinstance(v, float)}
+    ends = {k: [v - reach, v + reach] for k, v in result['figures'].items()}
     settings = {'level': 0.95, 'of': 'problems like these', 'method': 'bca'}
     return result | {'intervals': ends, 'uncertainty': settings}
 
@@ -79,53 +72,69 @@ COUNTS = {'AMC_en': [8, 5, 1]}
 SAMPLED, GREEDY = make_result(COUNTS, 8, (2, 4)), make_result({'AMC_en': [1, 1, 0]}, 1, greedy=True)
 
 
-def test_curves_have_the_intervals_as_bands() -> None:
-    """The band's corners are the intervals' ends; a figure without one has none."""
-    axis = figures.Figure().subplots()
-    values = [Estimate(90.0, (80.0, 95.0)), Estimate(50.0, (40.0, 65.0)), 10.0]
-    plot_thresholds(axis, [0.0, 0.5, 1.0], {'a': values}, '')
-    (band,) = axis.collections
-    corners = {tuple(point) for path in band.get_paths() for point in path.vertices.tolist()}
-    assert {(0.0, 80.0), (0.0, 95.0), (0.5, 40.0), (0.5, 65.0)} <= corners
-    assert all(x < 1 for x, _ in corners)
+def charts(results: Results, trials: Any = None) -> dict[str, Chart]:
+    """Return name → chart of a report."""
+    return {one.name: one for one in report_charts(Board(results, trials))}
 
 
-def test_many_bands_hide_one_another() -> None:
-    """Up to six models have bands, and the legend says what they are; more have none."""
-    for count, told in ((6, 'bands: 95 % intervals, for problems like these'), (7, '')):
-        results = {f'm{i}': {'x': with_ends(SAMPLED)} for i in range(count)}
-        figure = draw_benchmark(joined(results))
-        assert figure.legends[0].get_title().get_text() == told
-        drawn = [c for c in figure.axes[0].collections if len(c.get_paths())]
-        assert len(drawn) == (6 if told else 0)
+def drawn(results: Results, name: str, trials: Any = None, width: float = 5.0) -> Any:
+    """Return the axis of a chart."""
+    return draw_chart(charts(results, trials)[name], width).axes[0]
+
+
+def spans(axis: Any, colour: str | None = None) -> list[list[tuple[float, float]]]:
+    """Return the ends of the lines without markers: intervals."""
+    lines = [one for one in axis.lines if len(one.get_xdata()) == 2 and one.get_marker() == 'None']
+    lines = [one for one in lines if colour in (None, one.get_color())]
+    return [sorted(zip(one.get_xdata(), one.get_ydata(), strict=True)) for one in lines]
+
+
+BENCHMARK = 'LiveMathBench-202412'
+TAUS = [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def test_curves_show_figures_and_intervals() -> None:
+    """For each k, at the measured τ: a line a model, upright lines from end to end."""
+    results = {'m': {'x': with_ends(SAMPLED)}, '_o $x^2$': {'x': make_result(COUNTS, 8, (4,))}}
+    axis = drawn(results, f'{BENCHMARK}_k4')
+    one, other = (line for line in axis.lines if line.get_marker() != 'None')
+    values = [SAMPLED['figures'][f'G-Pass@4_{tau}'] for tau in TAUS]
+    assert [*one.get_xdata()] == [*axis.get_xticks()] == TAUS
+    assert [*one.get_ydata()] == values
+    assert one.get_linestyle() == '-' != other.get_linestyle()
+    assert [[y for _, y in ends] for ends in spans(axis)] == [[v - 5, v + 5] for v in values]
+    assert (axis.get_ylim(), axis.get_title()) == ((0, 100), '')
+    names = [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
+    assert names == ['m', r' _o \$x^2\$']
+    told = charts(results)[f'{BENCHMARK}_k4'].caption
+    assert told.endswith('Upright lines: 95 % intervals, for problems like these.')
+
+
+def test_models_look_the_same_in_all_charts() -> None:
+    """Whoever else is there; and thirty of them are told apart by colour, marker and dash."""
+    results = {str(i): {'x': SAMPLED} for i in range(28)}
+    results['27']['y'] = {**SAMPLED, 'benchmark': 'other'}
+    lines = drawn(results, f'{BENCHMARK}_k4').lines
+    looks = [(one.get_color(), one.get_marker(), one.get_linestyle()) for one in lines]
+    assert len(set(looks)) == 28
+    (line,) = drawn(results, 'other_k4').lines
+    assert (line.get_color(), line.get_marker(), line.get_linestyle()) == looks[27]
 
 
 def test_bars_are_as_long_as_the_figures() -> None:
     """pass@k, greedy and the strictest G-Pass at the greatest k, with their intervals."""
     results = {'m': {'s': with_ends(SAMPLED), 'g': with_ends(GREEDY)}, 'n': {'s': SAMPLED}}
-    (axis,) = draw_bars(joined(results)).axes
+    axis = drawn(results, f'{BENCHMARK}_bars')
     assert [text.get_text() for text in axis.get_yticklabels()] == ['m', 'n']
-    labels = ['pass@4', 'greedy', 'G-Pass@4_1.0']
-    assert [bars.get_label() for bars in axis.containers] == labels
-    widths = [[bar.get_width() for bar in bars] for bars in axis.containers]
-    plain = [SAMPLED['pass@4'], SAMPLED['G-Pass@4_1.0']]
-    assert widths == [
-        [plain[0]] * 2,
-        [pytest.approx(200 / 3)],
-        [plain[1]] * 2,
-    ]
-    # Each interval is two lines, a white one for the ground below a black one.
-    spans = {tuple(line.get_xdata()) for line in axis.lines}
-    assert spans == {(v - 5, v + 5) for v in (plain[0], GREEDY['accuracy'], plain[1])}
-    assert len(axis.lines) == 6
-
-
-def test_bars_leave_out_what_is_undefined() -> None:
-    """NaN and None have no bar of length 0."""
-    axis = figures.Figure().subplots()
-    plot_bars(axis, ['a', 'b', 'c'], {'x': [1.0, math.nan, None]})
-    assert [bar.get_width() for bar in axis.containers[0]] == [1.0]
-    assert len(axis.get_yticks()) == 3
+    widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axis.containers}
+    some, every = SAMPLED['pass@4'], SAMPLED['G-Pass@4_1.0']
+    assert widths == {
+        'pass@4': [some] * 2,
+        'greedy': [pytest.approx(200 / 3)],
+        'G-Pass@4_1.0': [every] * 2,
+    }
+    reach = [tuple(x for x, _ in ends) for ends in spans(axis, 'black')]
+    assert reach == [(v - 5, v + 5) for v in (some, GREEDY['accuracy'], every)]
 
 
 def test_growth_is_what_the_first_samples_show() -> None:
@@ -169,16 +178,16 @@ def test_bands_are_as_wide_as_new_samples_scatter() -> None:
 
 
 def test_growth_is_drawn_for_each_k() -> None:
-    """pass@k above, the strictest G-Pass below; a k that is n has nothing to show."""
+    """The strictest G-Pass with its band; a k that is n has nothing to show."""
     table = table_of({f'{i}': '10110' * 2 for i in range(5)})
     results = {'m': {'x': result_of(table, 10, (2, 10))}}
-    tables = growing(joined(results), {('m', 'x'): table})
-    figure = draw_growth(joined(results), tables)
-    above, below = figure.axes
-    assert above.get_title() == 'pass@2 (%)'
-    assert below.lines[0].get_ydata()[-1] == pytest.approx(results['m']['x']['G-Pass@2_1.0'])
-    assert any(text.get_text() == 'n = 3k' for text in above.texts)
-    assert growing(joined(results), {}) == {}
+    trials = {('m', 'x'): table}
+    assert [name for name in charts(results, trials) if 'samples' in name] == ['b_samples_k2']
+    axis = drawn(results, 'b_samples_k2', trials)
+    assert axis.lines[0].get_ydata()[-1] == pytest.approx(results['m']['x']['G-Pass@2_1.0'])
+    assert axis.lines[1].get_label() == 'n = 3k'
+    assert len(axis.collections) == 1
+    assert growing(joined(results), 2, {}) == {}
 
 
 def sweep_results(*temperatures: float, **other: Any) -> dict[str, dict[str, Any]]:
@@ -202,8 +211,8 @@ def test_data_sets_of_a_model_are_a_sweep() -> None:
         (1.0, 't1.0'),
         (1.5, 't1.5'),
     ]
-    (axis,) = draw_sweep(joined(results), [found]).axes
-    lines = {line.get_label(): line for line in axis.lines}
+    axis = drawn(results, f'{BENCHMARK}_sweep_temperature_m')
+    lines = {one.get_label(): one for one in axis.lines if not one.get_label().startswith('_')}
     assert list(lines) == ['average@n', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0']
     assert list(lines['G-Pass@4_1.0'].get_xdata()) == [0.5, 1.0, 1.5]
     assert list(lines['G-Pass@4_1.0'].get_ydata()) == [
@@ -229,31 +238,6 @@ def test_what_is_no_number_is_no_sweep(sampling: object) -> None:
     assert sweeps(joined({'m': results})) == []
 
 
-def test_slopes_are_those_of_the_figures() -> None:
-    """As the table of signs has them, with an interval from the problems where trials are there."""
-    rng = random.Random(1)
-    table = table_of({f'{i}': ''.join(rng.choice('011') for _ in range(8)) for i in range(40)})
-    results = {'m': {'x': result_of(table, 8, (2, 4))}}
-    (entry,) = joined(results).entries
-    plain = entry_slopes(entry, {})
-    expected = {
-        k: slope(
-            entry.taus, [results['m']['x']['figures'][f'G-Pass@{k}_{tau}'] for tau in entry.taus]
-        )
-        for k in (2, 4)
-    }
-    assert plain == pytest.approx(expected)
-    known = entry_slopes(entry, {('m', 'x'): table})
-    assert known == plain
-    for value in known.values():
-        assert isinstance(value, Estimate)
-        assert -200 < value.interval[0] < value < value.interval[1] < 0
-    others = entry_slopes(entry, {('m', 'x'): table_of({'1': '10101010', '2': '11111111'})})
-    assert not any(isinstance(value, Estimate) for value in others.values())
-    (axis,) = draw_slopes(joined(results), {('m', 'x'): table}).axes
-    assert [bars[0].get_width() for bars in axis.containers] == pytest.approx(list(known.values()))
-
-
 def levels() -> Results:
     """Return a model's results on problems of three levels, greedy and sampled."""
     sampled = table_of({'1a': '1111', '1b': '1110', '2a': '1100', '3a': '0000'})
@@ -274,10 +258,13 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert rows['all'][:3] == [4, 'm', 2]
     assert rows['all'][3:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
     assert table.title in [one.title for one in report_tables(Board(levels()))]
-    points, shares = draw_decline(joined(levels())).axes
-    assert list(points.lines[0].get_ydata()) == pytest.approx([25.0, 500 / 6, 0.0])
-    assert math.isnan(shares.lines[0].get_ydata()[2])
-    assert [text.get_text() for text in points.get_xticklabels()] == list(rows)[:3]
+    axis = drawn(levels(), 'b_difficulty')
+    assert list(axis.lines[0].get_ydata())[:2] == pytest.approx([25.0, 500 / 6])
+    assert [text.get_text() for text in axis.get_xticklabels()] == list(rows)[:3]
+    # Where no greedy answer is right there is no drop, and a dash says so.
+    assert math.isnan(axis.lines[0].get_ydata()[2])
+    assert [text.get_text() for text in axis.texts] == ['–']
+    assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
 
 
 def test_no_drop_without_greedy_answers_to_the_same_problems() -> None:
@@ -292,73 +279,62 @@ def test_no_drop_without_greedy_answers_to_the_same_problems() -> None:
     assert declines(entry)[0] == GREEDY['accuracy']
 
 
-def names_of(results: Results, trials: Any = None) -> list[str]:
-    """Return the names of a report's figures."""
-    return [name for name, _ in report_charts(Board(results, trials))]
-
-
-def test_figures_are_drawn_where_their_data_are() -> None:
+def test_figures_are_drawn_where_their_data_are(tmp_path: Path) -> None:
     """A greedy run has none; trials add the figure against n, a sweep its own."""
-    assert names_of({'m': {'g': GREEDY}}) == []
-    assert names_of(levels()) == ['b', 'b_bars', 'b_slopes', 'b_difficulty']
+    assert charts({'m': {'g': GREEDY}}) == {}
+    assert not write_charts(tmp_path / 'x', Board({'m': {'g': GREEDY}}))
+    assert list(charts(levels())) == ['b_k2', 'b_bars', 'b_difficulty']
     table = table_of({'1a': '1111', '1b': '1110', '2a': '1100', '3a': '0000'})
-    assert 'b_samples' in names_of(levels(), {('m', 's'): table})
-    assert 'LiveMathBench-202412_sweep' in names_of({'m': sweep_results(0.5, 1.0)})
+    assert 'b_samples_k2' in charts(levels(), {('m', 's'): table})
 
 
-def test_undefined_figures_are_drawn(tmp_path: Path) -> None:
-    """NaN everywhere, in a result of which no sample could be judged, stops nothing."""
-    nothing = make_result(COUNTS, 8, (4,), sampled=0)
-    table = table_of({'1': '????'})
-    paths = write_charts(tmp_path / 'x', Board({'m': {'x': nothing}}, {('m', 'x'): table}))
-    assert len(paths) == 6
-    assert all(path.exists() for path in paths)
+def test_undefined_figures_are_dashes(tmp_path: Path) -> None:
+    """NaN everywhere, in a result of which no sample could be judged, is no bar of length 0."""
+    results = {'m': {'x': make_result(COUNTS, 8, (4,), sampled=0)}}
+    trials = {('m', 'x'): table_of({'1': '????'})}
+    for name, dashes in ((f'{BENCHMARK}_k4', 5), (f'{BENCHMARK}_bars', 2)):
+        assert [text.get_text() for text in drawn(results, name).texts] == ['–'] * dashes
+    assert len(write_charts(tmp_path / 'x', Board(results, trials))) == 4
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     """An SVG is well-formed, its texts are texts, and nothing in it can run or be fetched."""
     table = table_of({f'{i}': '10110110' for i in range(3)})
     sampled = result_of(table, 8, (2, 4)) | {'benchmark': HOSTILE[2]}
-    results = {name: {'x': sampled} for name in HOSTILE}
+    scored = make_reasoned({'AMC_en': [[(True, 0.4, 0.1)]]}, greedy=True)
+    results = {name: {'x': sampled, 'r': scored} for name in HOSTILE}
     trials = {(name, 'x'): table for name in HOSTILE}
-    for number, (_, draw) in enumerate(report_charts(Board(results, trials))):
-        path = tmp_path / f'{number}.svg'
-        with warnings.catch_warnings():
-            warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
-            save_chart(draw(), path)
+    with warnings.catch_warnings():
+        warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
+        paths = write_charts(tmp_path, Board(results, trials), 3.25, ('.svg',))
+    for path in paths:
         tree = ElementTree.parse(path)
         texts = {(node.text or '').strip() for node in tree.iter(f'{SVG}text')}
         assert {'_o', '$\\frac$', '&amp;]]>'} <= texts
         tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
         assert not tags & {'script', 'foreignObject', 'image', 'a'}
-    assert number == 3
+    assert len(paths) == 8
 
 
-def test_a_name_is_no_path(tmp_path: Path) -> None:
-    """The files lie in their folder, whatever the benchmark is called."""
-    made = {'m': {'x': {**SAMPLED, 'benchmark': '../../x/y', 'taus': [1.0]}}}
-    paths = write_charts(tmp_path / 'in', Board(made))
+@pytest.mark.parametrize('name', ['../../x/y', 'x' * 1_000_000])
+def test_a_name_is_no_path_and_fits(tmp_path: Path, name: str) -> None:
+    """The files lie in their folder, with names that a disk takes, and no name widens a chart."""
+    made = {name: {'x': {**SAMPLED, 'benchmark': name}}}
+    paths = write_charts(tmp_path / 'in', Board(made), 3.25)
     assert {path.parent for path in paths} == {tmp_path / 'in'}
-    assert len(paths) == 4  # of one threshold there is no slope
-
-
-def test_long_names_fit(tmp_path: Path) -> None:
-    """A name of a megabyte widens no picture, and its file has a name that a disk takes."""
-    long = 'x' * 1_000_000
-    paths = write_charts(tmp_path / 'x', Board({long: {'x': {**SAMPLED, 'benchmark': long}}}))
     assert max(len(path.name) for path in paths) < 100
-    assert len(set(paths)) == 6
+    assert len(paths) == 6
     for path in paths:
         if path.suffix == '.png':
-            assert int.from_bytes(path.read_bytes()[16:20], 'big') < 2500  # pixels
+            assert int.from_bytes(path.read_bytes()[16:20], 'big') == 650  # pixels
 
 
 def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
     """No date, no random id: a report that is written again differs in nothing."""
-    benchmark = joined({'m': {'x': with_ends(SAMPLED)}, 'n': {'x': SAMPLED}})
-    for kind in ('png', 'svg'):
+    chart = charts({'m': {'x': with_ends(SAMPLED)}, 'n': {'x': SAMPLED}})[f'{BENCHMARK}_bars']
+    for kind in ('png', 'svg', 'pdf'):
         for name in ('a', 'b'):
-            save_chart(draw_bars(benchmark), tmp_path / f'{name}.{kind}')
+            save_chart(draw_chart(chart, 3.25), tmp_path / f'{name}.{kind}')
         one, other = (tmp_path / f'{name}.{kind}' for name in ('a', 'b'))
         assert one.read_bytes() == other.read_bytes()
 
@@ -373,16 +349,20 @@ def test_no_two_names_become_one() -> None:
     assert labels[0].startswith('model-')
     assert labels[0].endswith('-vllm')
     assert told_apart(['short', 'short'], 34) == ['short', 'short']
-    axis = plot_bars(figures.Figure().subplots(), names, {'a': [1.0] * len(names)})
-    assert [text.get_text() for text in axis.get_yticklabels()] == labels
 
 
-def test_legends_leave_the_panels_their_height() -> None:
-    """With the twenty rows of long names the figure grows; the panel stays as high."""
-    heights = []
+@pytest.mark.parametrize('width', [3.25, 6.75])
+def test_charts_are_set_at_their_final_size(width: float) -> None:
+    """All texts have 8 points, lie within the width, and leave the panel its height."""
     for count in (1, 20):
         names = [f'a-name-as-long-as-those-of-models-often-are-{i}' for i in range(count)]
-        figure = draw_benchmark(joined({name: {'x': SAMPLED} for name in names}))
-        figure.draw_without_rendering()
-        heights.append(figure.axes[0].get_position().height * figure.get_figheight())
-    assert heights[1] > 0.85 * heights[0]
+        results = {name: {'x': with_ends(SAMPLED), 'g': GREEDY} for name in names}
+        for chart in charts(results).values():
+            figure = draw_chart(chart, width)
+            figure.draw_without_rendering()
+            inches = figure.get_tightbbox().extents
+            assert inches[0] >= -0.01
+            assert inches[2] <= width + 0.01
+            assert figure.axes[0].get_position().height * figure.get_figheight() > 0.4
+            shown = [one for one in figure.findobj(Text) if one.get_text()]
+            assert {one.get_fontsize() for one in shown} == {8.0}

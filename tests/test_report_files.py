@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
+import re
 import sys
 from pathlib import Path
 
 import pytest
 from made_results import make_result
+from made_sweep import make_sweep
 
+from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.board import Board
-from opencompass_gpassk.report.charts.tau_curves import draw_benchmark, plot_thresholds
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_charts, write_report
 from opencompass_gpassk.runs.task_states import State, TaskState
 
@@ -20,50 +21,6 @@ RESULTS = {
     'm': {'x': make_result(COUNTS, 8, (2, 4))},
     '_o $x^2$': {'x': make_result({'AMC_en': [8, 8, 2]}, 8, (4,))},
 }
-
-
-def test_a_plot_draws_its_numbers_and_returns_its_axis() -> None:
-    """One line a model with the values given, on a scale of 0 to 100."""
-    figure = pytest.importorskip('matplotlib.figure').Figure()
-    axis = figure.subplots()
-    taus, series = [0.0, 0.5, 1.0], {'a': [90.0, 50.0, 10.0], 'b': [80.0, math.nan, 0.0]}
-    assert plot_thresholds(axis, taus, series, 'k = 4') is axis
-    assert [list(line.get_xdata()) for line in axis.lines] == [taus, taus]
-    assert list(axis.lines[0].get_ydata()) == series['a']
-    assert math.isnan(axis.lines[1].get_ydata()[1])
-    assert axis.get_ylim() == (0, 100)
-    assert len({line.get_color() for line in axis.lines}) == 2
-    assert len({line.get_marker() for line in axis.lines}) == 2
-
-
-def test_thirty_models_are_told_apart() -> None:
-    """Colour, marker and line together differ for each model."""
-    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
-    plot_thresholds(axis, [0.0, 1.0], {str(i): [1.0, 0.0] for i in range(28)}, '')
-    looks = {(x.get_color(), x.get_marker(), x.get_linestyle()) for x in axis.lines}
-    assert len(looks) == 28
-
-
-def test_a_benchmark_has_a_panel_for_each_k() -> None:
-    """The panels hold the results' figures, and every model is in the legend by its own name."""
-    pytest.importorskip('matplotlib')
-    figure = draw_benchmark(Board(RESULTS).benchmarks[0])
-    two, four = figure.axes
-    assert (two.get_title(), four.get_title()) == ('k = 2', 'k = 4')
-    result = RESULTS['m']['x']
-    expected = [result['figures'][f'G-Pass@4_{tau}'] for tau in result['taus']]
-    assert list(four.lines[0].get_ydata()) == expected
-    assert all(math.isnan(y) for y in two.lines[1].get_ydata())
-    names = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert names == ['m', r' _o \$x^2\$']
-
-
-def test_nothing_sampled_is_nothing_to_draw() -> None:
-    """A greedy run alone gives no figure."""
-    (benchmark,) = Board({'m': {'x': make_result(COUNTS, 1, greedy=True)}}).benchmarks
-    with pytest.raises(ValueError, match='nothing was sampled'):
-        draw_benchmark(benchmark)
-    assert write_charts(Path('x'), Board({'m': {'x': make_result(COUNTS, 1, greedy=True)}})) == []
 
 
 def test_the_report_is_written(tmp_path: Path) -> None:
@@ -81,7 +38,7 @@ def test_the_report_is_written(tmp_path: Path) -> None:
     }
     assert [path.name for path in paths] == [
         f'LiveMathBench-202412{name}.{kind}'
-        for name in ('', '_bars', '_slopes')
+        for name in ('_k2', '_k4', '_bars')
         for kind in ('png', 'svg')
     ]
     markdown = (tmp_path / 'gpassk.md').read_text('utf-8')
@@ -90,7 +47,7 @@ def test_the_report_is_written(tmp_path: Path) -> None:
     assert '- m, x: package:0.1.0\\|data:LiveMathBench-202412:1\\|n:8' in markdown
     tasks = json.loads((tmp_path / 'gpassk.json').read_text())['tasks']
     assert [t['state'] for t in tasks] == ['finished', 'failed']
-    assert paths[0].read_bytes().startswith(b'\x89PNG')
+    assert next(iter(paths)).read_bytes().startswith(b'\x89PNG')
 
 
 @pytest.mark.filterwarnings('ignore:Glyph')  # the font of the tests may have no Chinese
@@ -101,9 +58,8 @@ def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
     results = {'m': {n: make_result(COUNTS, 8, (2,), benchmark=n) for n in names}}
     paths = write_charts(tmp_path / 'g', Board(results))
     curves = [path.stem for path in paths if '_bars' not in path.stem and path.suffix == '.svg']
-    curves = [stem for stem in curves if '_slopes' not in stem]
-    assert curves == ['高考', '竞赛', 'a_b', 'a_b_9']
-    assert len(set(paths)) == len(paths) == 2 * 3 * len(names)
+    assert curves == ['高考_k2', '竞赛_k2', 'a_b_k2', 'a_b_k2_6']
+    assert len(paths) == 2 * 2 * len(names)
     assert all(path.exists() for path in paths)
 
 
@@ -115,3 +71,29 @@ def test_without_matplotlib_the_command_is_named(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingMatplotlibError, match='pip install "matplotlib'):
         write_charts(tmp_path / 'x', Board(RESULTS))
+
+
+def test_charts_and_tables_of_a_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """gpassk report --charts writes vector files of the width asked for, and LaTeX with both."""
+    pytest.importorskip('matplotlib')
+    make_sweep(tmp_path / 'run' / '20260101_000000', {'good': 4.0, 'bad': -4.0})
+    page, folder = tmp_path / 'page.html', tmp_path / 'paper'
+    arguments = ['report', str(tmp_path / 'run'), '-o', str(page), '--charts', str(folder)]
+    assert main([*arguments, '--width', '3']) == 0
+    names = {path.name for path in folder.iterdir()}
+    charts = [f'LiveMathBench-202412_{name}' for name in ('k4', 'bars', 'samples_k4')]
+    assert {
+        *(f'{name}.{kind}' for name in charts for kind in ('pdf', 'svg')),
+        'gpassk.tex',
+    } <= names
+    assert capsys.readouterr().out.count('paper/') == len(names)
+    (box,) = re.findall(rb'MediaBox \[ 0 0 (\d+)', (folder / f'{charts[0]}.pdf').read_bytes())
+    assert int(box) == 3 * 72
+    text = (folder / 'gpassk.tex').read_text('utf-8')
+    assert f'\\includegraphics{{{charts[0]}.pdf}}' in text
+    assert 'the most stable' in text
+    assert main([*arguments, '--width', '6.75']) == 0
+    assert r'\begin{figure*}' in (folder / 'gpassk.tex').read_text('utf-8')  # over both columns
+    for width in ('0', 'nan', '1000'):
+        assert main([*arguments, '--width', width]) == 1
+    assert 'name 2 to 20 inches' in capsys.readouterr().err

@@ -15,13 +15,12 @@ import pytest
 from made_results import as_result, make_result
 
 from opencompass_gpassk.report.board import Board
-from opencompass_gpassk.report.cells import Mark, interval_notes
+from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.files import to_csv, to_json, write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Estimate, estimate
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 COUNTS = {'AMC_en': [4, 2], 'AMC_cn': [3, 0]}
@@ -43,56 +42,36 @@ def of_two() -> dict[str, dict[str, Any]]:
     return {'m': {'x': result}}
 
 
-def test_figures_know_their_intervals() -> None:
-    """The value is the figure's; what is computed from it claims no interval."""
-    result = of_two()['m']['x']
-    average = estimate(result, 'accuracy')
-    assert isinstance(average, Estimate)
-    assert (average, average.interval, average.method) == (56.25, (31.26, 81.04), 'bca')
-    strict = estimate(result, 'mG-Pass@2')
-    assert isinstance(strict, Estimate)
-    assert strict.method == 'wilson'
-    assert not isinstance(estimate(result, 'pass@2'), Estimate)
-    assert not isinstance(average - 1, Estimate)
+def tabled(result: dict[str, Any]) -> Table:
+    """Return the first table of one result."""
+    return benchmark_tables(Board({'m': {'x': result}}))[0]
 
 
-@pytest.mark.parametrize(
-    'intervals',
-    [
-        None,
-        'x',
-        [],
-        {'pass@2': None},
-        {'pass@2': [1]},
-        {'pass@2': ['a', 'b']},
-        {'pass@2': [math.nan, 1.0]},
-        {'pass@2': [0, math.inf]},
-        {'pass@2': 3},
-    ],
-)
+NO_INTERVALS = (None, 'x', [], 3, [1], ['a', 'b'], [math.nan, 1.0], [0, math.inf])
+
+
+@pytest.mark.parametrize('intervals', ['x', *({'pass@2': one} for one in NO_INTERVALS)])
 def test_what_is_no_interval_is_none(intervals: object) -> None:
     """A result of another version, or a damaged one, shows its figures."""
-    result = make_result(COUNTS, 4, (2,)) | {'intervals': intervals, 'uncertainty': 'x'}
-    assert not isinstance(estimate(result, 'pass@2'), Estimate)
-    assert '70.8' in to_text(benchmark_tables(Board({'m': {'x': result}}))[0])
+    table = tabled(make_result(COUNTS, 4, (2,)) | {'intervals': intervals, 'uncertainty': 'x'})
+    assert '70.8' in to_text(table) and '[' not in to_markdown(table)
 
 
 def test_an_undefined_figure_has_no_interval() -> None:
     """NaN stays a dash."""
     result = make_result(COUNTS, 4, (4,), sampled=3)
-    result = with_intervals(result, {'pass@4': [1.0, 2.0]})
-    assert '[1.0' not in to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0])
+    assert '[1.0' not in to_markdown(tabled(with_intervals(result, {'pass@4': [1.0, 2.0]})))
 
 
 def test_brackets_stand_below_the_headline_figures() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
     lines = to_text(benchmark_tables(Board(of_two()))[0]).splitlines()
-    (row,) = (i for i, line in enumerate(lines) if line.startswith('m '))
+    assert lines[0] == 'm solves 71 % of the problems in some of 2 attempts, 42 % in all of them'
+    (row,) = (i for i, line in enumerate(lines[1:], 1) if line.startswith('m '))
     assert lines[row].split() == ['m', '56.2', *['70.8'] * 3, *['41.7'] * 3, '29.2']
     assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
     assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
     assert lines[row + 2 :] == [
-        '  * m solves 71 % of the problems in some of 2 attempts, 42 % in all of them',
         '  * [low, high]: 95 % intervals, for problems like these (BCa bootstrap over problems and '
         'their versions, 10,000',
         '    resamples)',
@@ -115,47 +94,44 @@ def test_the_terminal_is_wide_enough() -> None:
     assert to_markdown(table).count('[10.0, 90.0]') == 9
 
 
-def test_plus_minus_is_half_the_width_and_says_so() -> None:
-    """It is never written as if the interval were symmetrical."""
+def test_intervals_are_shown_as_asked() -> None:
+    """Half the width is never written as if the interval were symmetrical; or no interval."""
     table = benchmark_tables(Board(of_two()))[0]
-    assert '56.2 ±24.9' in to_text(table, '±')
     markdown = to_markdown(table, '±')
-    assert '| 56.2 ±24.9 |' in markdown
+    assert '56.2 ±24.9' in to_text(table, '±') and '| 56.2 ±24.9 |' in markdown
     assert '- ±: half the width of the 95 % interval, which may be longer' in markdown
+    for show in (to_text, to_markdown):
+        assert '[31' not in show(table, None) and 'interval' not in show(table, None)
+        with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
+            show(table, '+-')
 
 
-def test_without_intervals_the_notes_are_silent() -> None:
-    """None shows the figures alone."""
-    table = benchmark_tables(Board(of_two()))[0]
-    for text in (to_text(table, None), to_markdown(table, None)):
-        assert '[31' not in text
-        assert 'interval' not in text
-
-
-@pytest.mark.parametrize('show', [to_text, to_markdown])
-def test_an_unknown_way_names_the_known_ones(show: Any) -> None:
-    """Who mistypes the setting learns what there is."""
-    with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
-        show(benchmark_tables(Board(of_two()))[0], '+-')
-
-
-def test_where_all_intervals_are_wilsons_no_bootstrap_is_told_of() -> None:
-    """The note names what there is."""
-    ends = {'mG-Pass@2': [5.0, 90.0]}
-    result = with_intervals(make_result(COUNTS, 4, (2,)), ends, ['mG-Pass@2'])
-    text = to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0])
-    assert "for problems like these (Wilson's, since too few problems differ" in text
-    assert 'BCa' not in text
-    assert 'resamples' not in text
-
-
-def test_intervals_of_differences_are_told_apart() -> None:
-    """A drop has no bootstrap though many problems differ."""
-    ends = {'accuracy': [1.0, 90.0], 'mG-Pass@2': [5.0, 90.0]}
+@pytest.mark.parametrize(
+    ('ends', 'others', 'told', 'silent'),
+    [
+        (
+            {'mG-Pass@2': [5.0, 90.0]},
+            {'wilson': ['mG-Pass@2']},
+            "for problems like these (Wilson's, since too few problems differ",
+            '(BCa|resamples)',
+        ),
+        (
+            {'accuracy': [1.0, 90.0], 'mG-Pass@2': [5.0, 90.0]},
+            {'gain-loss': ['mG-Pass@2']},
+            'gains and losses instead of the bootstrap, for differences: mG-Pass@2',
+            'Wilson',
+        ),
+    ],
+    ids=['wilson alone', 'differences'],
+)
+def test_notes_name_the_methods_that_there_are(
+    ends: dict[str, list[float]], others: dict[str, list[str]], told: str, silent: str
+) -> None:
+    """No bootstrap is told of where all intervals are Wilson's; a drop has none of its own."""
     result = with_intervals(make_result(COUNTS, 4, (2,)), ends)
-    result['uncertainty']['other_methods'] = {'gain-loss': ['mG-Pass@2']}
-    text = to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0])
-    assert 'gains and losses instead of the bootstrap, for differences: mG-Pass@2' in text
+    result['uncertainty']['other_methods'] = others
+    text = to_markdown(tabled(result))
+    assert told in text and not re.search(silent, text)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +155,8 @@ def test_a_line_says_where_the_uncertainty_comes_from(
     result['intervals_fixed'] = {key: fixed}
     if judged:
         result['judge_error'] = {'figures': {key: {'estimate': 50.0, 'range': judged}}}
-    (line,) = (
-        line
-        for line in to_markdown(benchmark_tables(Board({'m': {'x': result}}))[0]).splitlines()
-        if f'the uncertainty of {key} comes to' in line
-    )
+    lines = to_markdown(tabled(result)).splitlines()
+    (line,) = (line for line in lines if f'the uncertainty of {key} comes to' in line)
     assert told in line
 
 
@@ -249,7 +222,7 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     (claim,) = table.claims
     assert claim.startswith('strong (75 %), equal (75 %) may be the most stable by G-Pass@2_1.0')
     lines = to_text(table).splitlines()
-    assert [line.count('*') for line in lines if line.startswith(('strong', 'weak'))] == [1, 0]
+    assert [line.count('*') for line in lines if re.match('(strong|weak)  ', line)] == [1, 0]
     assert sum(line.startswith('  * *: the best of its column') for line in lines) == 1
     markdown = to_markdown(table)
     assert '| **75.0** |' in markdown
@@ -276,25 +249,18 @@ def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     assert 'bold: the best of its column; $\\approx$: not distinguishable' in latex
 
 
-def test_groups_and_other_figures_are_not_marked() -> None:
-    """Only the primary figure is tested, on all problems."""
+def test_only_the_primary_figure_is_marked() -> None:
+    """Groups and other figures are not tested; nor is a single model, whose claim is its own."""
     results, trials = measured(
         even=table_of([3, 3] * 12, 4, groups=('a', 'b')),
         odd=table_of([4, 0] * 12, 4, groups=('a', 'b')),
     )
     table, by_group = benchmark_tables(Board(results, trials))
-    assert {table.columns[column] for _, column in table.marks} == {'G-Pass@2_1.0'}
-    assert not by_group.marks
-
-
-def test_one_model_is_not_the_best() -> None:
-    """Nothing is marked; a sentence says how often it solves problems."""
-    results, trials = measured(strong=table_of(STRONG, 4))
-    (table,) = benchmark_tables(Board(results, trials))
+    assert list(marked(table)) == ['G-Pass@2_1.0'] and not by_group.marks
+    (table,) = benchmark_tables(Board(*measured(strong=table_of(STRONG, 4))))
     assert (table.marks, table.warnings) == ({}, [])
-    assert table.claims == [
-        'strong solves 100 % of the problems in some of 2 attempts, 75 % in all of them'
-    ]
+    told = 'strong solves 100 % of the problems in some of 2 attempts, 75 % in all of them'
+    assert table.claims == [told]
 
 
 @pytest.mark.parametrize(
@@ -387,24 +353,17 @@ def test_models_of_other_n_are_compared() -> None:
     assert marked(table) == {'G-Pass@2_1.0': {'strong'}}
 
 
-def test_a_result_that_makes_no_sense_marks_nothing() -> None:
-    """More samples are asked for than there are: the figures are shown as they stand."""
+def test_what_is_undefined_is_not_marked() -> None:
+    """More samples are asked for than there are, or too few have verdicts."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     results['weak']['x']['signature']['n'] = 2
     for model in results:
         results[model]['x']['k'] = [4]
-    (table,) = benchmark_tables(Board(results, trials))
-    assert not table.marks
-
-
-def test_an_undefined_figure_is_never_the_best() -> None:
-    """Where nothing is defined, nothing is marked; the rest of the columns are."""
+    assert not benchmark_tables(Board(results, trials))[0].marks
     judged = table_of(STRONG, 4)
-    trials = [t for t in judged.trials if t.replica < 1]
-    results, tables = measured(one=TrialTable(judged.problems, trials), two=judged)
-    (table,) = benchmark_tables(Board(results, tables))
-    assert marked(table).get('mG-Pass@2', set()) <= {'two'}
-    assert 'one' not in marked(table).get('pass@2', set())
+    few = TrialTable(judged.problems, [t for t in judged.trials if t.replica < 1])
+    (table,) = benchmark_tables(Board(*measured(one=few, two=judged)))
+    assert marked(table) == {'average@4': {'one', 'two'}}  # of G-Pass@2 one has none
 
 
 def test_the_files_follow_the_setting(tmp_path: Path) -> None:
@@ -414,17 +373,10 @@ def test_the_files_follow_the_setting(tmp_path: Path) -> None:
     assert '$\\pm$24.9' in (tmp_path / 'gpassk.tex').read_text('utf-8')
 
 
-def test_intervals_near_the_ends_are_marked_as_less_sure() -> None:
+@pytest.mark.parametrize('share', [2.0, 50.0])
+def test_intervals_near_the_ends_are_marked_as_less_sure(share: float) -> None:
     """Simulations cover there less or more than they say."""
-    told = {}
-    for share in (2.0, 50.0):
-        result = {
-            'figures': {'x': share},
-            'intervals': {'x': [share - 1, share + 1]},
-            'uncertainty': {},
-        }
-        told[share] = interval_notes({'x': [estimate(result, 'x')]}, 'brackets')
-    assert [any('in simulations' in note for note in notes) for notes in told.values()] == [
-        True,
-        False,
-    ]
+    result = make_result(COUNTS, 4, (2,))
+    result['figures']['accuracy'] = share
+    text = to_markdown(tabled(with_intervals(result, {'accuracy': [share - 1, share + 1]})))
+    assert ('in simulations' in text) is (share < 5)

@@ -14,24 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from long_texts import is_linear
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import visible_text
-from opencompass_gpassk.report.page.data import PageData, page_data
+from opencompass_gpassk.report.page.columns import columns_at, known
+from opencompass_gpassk.report.page.data import DataSet, PageData, page_data
 from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
-from opencompass_gpassk.report.page.html import json_in_html, render_page
-from opencompass_gpassk.report.page.problems import (
-    LONGEST,
-    SHORTEST,
-    Answer,
-    Response,
-    fitting_length,
-)
+from opencompass_gpassk.report.page.html import render_page
+from opencompass_gpassk.report.page.problems import LONGEST, SHORTEST, Answer
+from opencompass_gpassk.results.figures import ACCURACY
 
 MODELS = {'small': -1.0, 'large': 2.0}
 
@@ -42,6 +36,12 @@ def work_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp('sweep')
     make_sweep(folder / '20260101_000000', MODELS)
     return folder
+
+
+@pytest.fixture
+def copied(work_dir: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may change."""
+    return shutil.copytree(work_dir, tmp_path / 'w')
 
 
 @pytest.fixture(scope='module')
@@ -59,7 +59,7 @@ def result_of(work_dir: Path, model: str, dataset: str) -> dict[str, Any]:
 
 def answers_to(data: PageData, benchmark: int, problem: int, entry: int = 0) -> list[Answer]:
     """The answers of an entry that the page shows when a problem is opened."""
-    return data.problems[benchmark][problem].solved[entry].answers
+    return data.data_sets[benchmark].problems[problem].solved[entry].answers
 
 
 def shown_text(answer: Answer) -> str:
@@ -67,105 +67,94 @@ def shown_text(answer: Answer) -> str:
     return ''.join(answer.response.parts) if answer.response else ''
 
 
+def marks_of(shown: DataSet) -> dict[str, list[str]]:
+    """The words that mark each entry."""
+    words = [[word for word, _ in marks] for marks in shown.marks]
+    return dict(zip([entry.label for entry in shown.entries], words, strict=True))
+
+
+def judged(shown: DataSet) -> list[dict[int, int]]:
+    """Of each problem the number of judged responses of each entry that has it."""
+    return [{i: solved.n for i, solved in one.solved.items()} for one in shown.problems]
+
+
 def test_every_figure_is_the_results(work_dir: Path, data: PageData) -> None:
-    """The leaderboard's figures are those of the result files, of each group too."""
-    (benchmark,) = data.document['benchmarks']
-    assert [entry['label'] for entry in benchmark['entries']] == ['small', 'large']
-    assert benchmark['ks'] == [2, 4]
-    for entry in benchmark['entries']:
-        sampled = result_of(work_dir, entry['model'], SAMPLED)
-        greedy = result_of(work_dir, entry['model'], GREEDY)
-        assert set(entry['figures']) == {'', *sampled['groups']}
-        for group, shown in entry['figures'].items():
-            figures = dict(shown)
+    """The columns' figures are those of the result files, of each group too."""
+    (shown,) = data.data_sets
+    assert [entry.label for entry in shown.entries] == list(MODELS)
+    columns = columns_at(shown.benchmark, 4, None)
+    names = {column.heading for column in columns}
+    assert {'greedy', 'average@n', 'pass@4', 'G-Pass@4_0.25', 'mG-Pass@4', 'majority vote'} <= names
+    for entry in shown.entries:
+        stored = result_of(work_dir, entry.model, SAMPLED)
+        greedy = result_of(work_dir, entry.model, GREEDY)['figures']
+        for group in ('', *stored['groups']):
             prefix = f'{group}/' if group else ''
-            assert figures.pop('greedy') == greedy['figures'][f'{prefix}accuracy']
-            assert figures.pop('average@n') == sampled['figures'][f'{prefix}accuracy']
-            assert {'pass@2', 'G-Pass@4_0.25', 'mG-Pass@4', 'majority vote'} <= set(figures)
-            stored = sampled['figures'] | sampled['shares']
-            assert figures == {name: stored.get(f'{prefix}{name}') for name in figures}
+            figures = stored['figures'] | {f'{prefix}greedy': greedy[f'{prefix}accuracy']}
+            figures[f'{prefix}average@n'] = figures[f'{prefix}accuracy']
+            for column in columns:
+                assert known(entry, column.figure, group) == figures[f'{prefix}{column.heading}']
 
 
 def test_every_problem_is_the_results(work_dir: Path, data: PageData) -> None:
     """Counts, answers and examples are those of the result, the trials and the predictions."""
-    (benchmark,) = data.document['benchmarks']
     for column, model in enumerate(MODELS):
         details = result_of(work_dir, model, SAMPLED)['details']
-        records = json.loads(
-            next(work_dir.glob(f'*/predictions/{model}/{SAMPLED}.json')).read_text()
-        )
+        predictions = next(work_dir.glob(f'*/predictions/{model}/{SAMPLED}.json'))
+        records = json.loads(predictions.read_text())
         for index, row in enumerate(details):
-            problem, answers = benchmark['problems'][index], answers_to(data, 0, index, column)
-            assert (problem['id'], problem['n'][column], problem['c'][column]) == (
+            problem = data.data_sets[0].problems[index]
+            solved = problem.solved[column]
+            assert problem.question.startswith('What is $')
+            assert (problem.problem.problem_id, solved.n, solved.c) == (
                 row['problem_id'],
                 row['n'],
                 row['c'],
             )
-            sampled = [one for one in answers if not one.greedy]
-            assert [(one.text, one.count, one.verdict, one.source) for one in sampled] == [
-                tuple(answer.values()) for answer in row['answers']
-            ]
-            assert len(answers) == len(sampled) + 1
-            for answer in sampled:
+            assert [one.greedy for one in solved.answers] == [False] * len(row['answers']) + [True]
+            for answer, wanted in zip(solved.answers, row['answers'], strict=False):
+                given = answer.text, answer.count, answer.verdict, answer.source
+                assert given == tuple(wanted.values())
                 assert answer.response
                 record = records[answer.response.location.rpartition('#')[2]]
                 assert shown_text(answer) == record['prediction']
                 assert f'boxed{{{answer.text}}}' in record['prediction']
                 assert record['problem_id'] == row['problem_id']
-            assert data.problems[0][index].question.startswith('What is $')
 
 
 def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
     """A difference is that of the two figures in the table, and lies in its interval."""
-    (benchmark,) = data.document['benchmarks']
-    small, large = (entry['figures'][''] for entry in page_entries(benchmark))
-    pairs = benchmark['pairs']
-    ((first, second, rows, p_value, claim, sentence),) = pairs['rows']
-    assert (first, second) == (0, 1)
-    for name, (difference, low, high, *of) in zip(pairs['metrics'], rows, strict=True):
-        if name in small and name in large:
-            assert difference == pytest.approx(large[name] - small[name], abs=1e-3)
-            assert of == [*(pytest.approx(one[name], abs=1e-3) for one in (small, large)), 12]
-        assert low <= difference <= high
-    assert pairs['figure'] == 'G-Pass@4_1.0'
-    assert 0 < p_value <= 1
-    assert bool(claim) is (p_value <= 0.05)
-    assert 'G-Pass@4_1.0' in sentence
-    assert [rank[0] for rank in pairs['ranks']] == ([2, 1] if claim else [1, 1])
-
-
-def page_entries(benchmark: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of a benchmark."""
-    entries: list[dict[str, Any]] = benchmark['entries']
-    return entries
+    (shown,) = data.data_sets
+    for one in shown.differences[0, 1]:
+        assert one.low <= one.difference <= one.high
+        first, second = (entry.figure(one.figure) for entry in shown.entries)
+        assert first is not None and second is not None
+        wanted = first, second, second - first
+        assert (one.first, one.second, one.difference) == pytest.approx(wanted)
+        assert one.units == 12
+    tested = shown.ranked.tested[0, 1]
+    assert tested.figure.key == 'G-Pass@4_1.0'
+    claim = tested.claim(0.95)
+    assert bool(claim) is (0 < tested.p_value <= 0.05)
+    ranks = [shown.ranked.rank(place) for place in (0, 1)]
+    assert [rank and rank[0] for rank in ranks] == ([2, 1] if claim else [1, 1])
 
 
 def test_intervals_are_shown_where_there_are_any(tmp_path: Path) -> None:
     """A result's intervals stand beside its figures; an older result has none."""
     run = make_sweep(tmp_path / 'w' / '1', MODELS).folder
-    given: dict[str, Any] = {
-        'accuracy': [1.0, 2.0],
-        'G-Pass@4_0.5': [3.0, 4.0],
-        'en/mG-Pass@4': [5.0, 6.0],
-        'cn/mG-Pass@4': [5.0, None],
-    }
+    given = {'accuracy': [1, 2], 'G-Pass@4_0.5': [3, 4], 'en/G-Pass@4_1.0': [5, 6]}
     for path in run.glob('results/*/*.json'):
         result = json.loads(path.read_text())
         result.pop('intervals', None)
         if path == run / f'results/large/{SAMPLED}.json':
-            result['intervals'] = given
+            result['intervals'] = given | {'cn/G-Pass@4_1.0': [5.0, None]}
             result['uncertainty'] = {'method': 'bca', 'other_methods': {'wilson': ['G-Pass@4_0.5']}}
         write_json(path, result)
-    (benchmark,) = page_data([tmp_path / 'w']).document['benchmarks']
-    small, large = page_entries(benchmark)
-    assert not any(small['intervals'].values())
-    assert {group: found for group, found in large['intervals'].items() if found} == {
-        '': {'average@n': [1.0, 2.0, 'bca'], 'G-Pass@4_0.5': [3.0, 4.0, 'wilson']},
-        'en': {'mG-Pass@4': [5.0, 6.0, 'bca']},
-    }
-    told = ' '.join(benchmark['intervals'])
-    assert 'BCa' in told
-    assert 'Wilson' in told
+    page = render_page(page_data([tmp_path / 'w']))
+    body = page.partition('<div class="map">')[0].partition('<main')[2]
+    assert sorted(set(re.findall(r'\[\d.+?\]', body))) == ['[1.0, 2.0]', '[3.0, 4.0]', '[5.0, 6.0]']
+    assert 'BCa' in body and 'Wilson' in body
 
 
 def test_failed_partial_and_double_results_are_said(
@@ -185,20 +174,19 @@ def test_failed_partial_and_double_results_are_said(
     (new.folder / f'results/small/{SAMPLED}.json').write_text('{"accuracy": 3')
     output = tmp_path / 'out.html'
     assert main(['report', str(tmp_path), '-o', str(output)]) == 1
-    document = page_data([tmp_path]).document
-    (benchmark,) = document['benchmarks']
-    entries = {entry['label']: entry for entry in benchmark['entries']}
-    assert set(entries) == {
+    (shown,) = page_data([tmp_path]).data_sets
+    marks = marks_of(shown)
+    assert set(marks) == {
         'large [20260101_000000]',
         'large [20260202_000000]',
         'small',
         'cut',
     }
-    assert 'partial run' in [word for word, _ in entries['cut']['marks']]
-    assert entries['large [20260101_000000]']['marks'] == []
-    ranks = dict(zip(entries, benchmark['pairs']['ranks'], strict=True))
+    assert 'partial run' in marks['cut']
+    assert marks['large [20260101_000000]'] == []
+    ranks = {name: shown.ranked.rank(place) for place, name in enumerate(marks)}
     assert ranks.pop('small') is None  # it has no samples
-    assert all(1 <= best <= worst <= 3 for best, worst in ranks.values())
+    assert all(rank and 1 <= rank[0] <= rank[1] <= 3 for rank in ranks.values())
     told = capsys.readouterr().err
     assert f'bad/{SAMPLED} (20260202_000000): failed in inference: RuntimeError: no memory' in told
     assert f'bad/{GREEDY}' in told
@@ -223,27 +211,24 @@ def test_runs_and_scores_stand_together(
     scored = tmp_path / 'other model.json'
     assert main(['score', str(samples), '-k', '2', '-o', str(scored)]) == 0
     found = page_data([work_dir, scored])
-    names = [benchmark['name'] for benchmark in found.document['benchmarks']]
-    assert names == ['LiveMathBench-202412', 'mine']
-    mine = found.document['benchmarks'][1]
-    assert [entry['label'] for entry in mine['entries']] == ['other model']
-    assert [problem['c'] for problem in mine['problems']] == [[0], [1], [0]]
+    assert [one.name for one in found.data_sets] == ['LiveMathBench-202412', 'mine']
+    mine = found.data_sets[1]
+    assert [entry.label for entry in mine.entries] == ['other model']
+    assert [problem.solved[0].c for problem in mine.problems] == [0, 1, 0]
     assert shown_text(answers_to(found, 1, 1)[0]) == '\\boxed{2}'
     assert not found.faults
     capsys.readouterr()
 
 
 def test_problems_are_counted_again_where_a_result_has_no_details(
-    work_dir: Path, tmp_path: Path, data: PageData
+    copied: Path, data: PageData
 ) -> None:
     """A result that was stored without its details shows the problems of its trials."""
-    shutil.copytree(work_dir, tmp_path / 'w')
-    for path in tmp_path.glob('w/*/results/*/*.json'):
+    for path in copied.glob('*/results/*/*.json'):
         result = json.loads(path.read_text())
         write_json(path, result | {'details': []})
-    bare = page_data([tmp_path / 'w'])
-    assert bare.document['benchmarks'] == data.document['benchmarks']
-    assert bare.problems == data.problems
+    bare = page_data([copied])
+    assert bare.data_sets[0].problems == data.data_sets[0].problems
 
 
 def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
@@ -252,12 +237,13 @@ def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
     rng = random.Random(0)
     few = Sweep(benchmark='sample', problems=6)
     add_result(run.folder, 'b', SAMPLED, 0, few, 8, rng, unjudged=3)
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    marks = {e['label']: [word for word, _ in e['marks']] for e in page_entries(benchmark)}
-    assert marks['a'] == ['not the published data']
-    assert marks['b'] == ['not the published data', 'coverage 93.7 %', 'fewer problems']
-    assert benchmark['problems'][0]['n'] == [8, 5]
-    assert benchmark['problems'][-1]['n'] == [8, None]
+    (shown,) = page_data([tmp_path]).data_sets
+    assert marks_of(shown) == {
+        'a': ['not the published data'],
+        'b': ['not the published data', 'coverage 93.8 %', 'fewer problems'],
+    }
+    assert judged(shown)[0] == {0: 8, 1: 5}
+    assert judged(shown)[-1] == {0: 8}
 
 
 def test_results_of_others_are_named(tmp_path: Path) -> None:
@@ -265,8 +251,6 @@ def test_results_of_others_are_named(tmp_path: Path) -> None:
     run = MadeRun(tmp_path / '1', ['good'], ['gsm8k'])
     run.predictions('good', 'gsm8k')
     run.result('good', 'gsm8k', {'accuracy': 33.25})
-    document = page_data([tmp_path]).document
-    assert document['others'] == ['good/gsm8k (1), accuracy 33.25']
     assert 'good/gsm8k (1), accuracy 33.25' in render_page(page_data([tmp_path]))
 
 
@@ -307,13 +291,6 @@ def test_a_run_without_any_result_yet_has_no_page(
 
 
 HOSTILE = '</script><script>x()</script><!-- <img src=x onerror=x()> &amp; \u2028\u2029\ud800'
-
-
-def test_data_do_not_leave_their_element() -> None:
-    """Nothing in the JSON of a page ends its element, and it reads as what was written."""
-    text = json_in_html({HOSTILE: [HOSTILE]})
-    assert not re.search('[<>&\u2028\u2029\ud800]', text)
-    assert json.loads(text) == {HOSTILE: [HOSTILE]}
 
 
 class Elements(HTMLParser):
@@ -390,18 +367,16 @@ def test_one_right_and_one_wrong_response_come_first(tmp_path: Path) -> None:
     run = make_sweep(tmp_path / '1', {'a': 0, 'b': 1}, sweep).folder
     few, many = (page_data([run], most_text=most) for most in (60_000, 10_000_000))
     for data, whole in ((few, False), (many, True)):
-        (benchmark,) = data.document['benchmarks']
-        answers = [
-            a for problem in data.problems[0] for s in problem.solved.values() for a in s.answers
-        ]
-        assert benchmark['left_out'] == sum(1 for one in answers if not one.response)
-        assert (benchmark['left_out'] == 0) is whole
+        (shown,) = data.data_sets
+        every = [solved for problem in shown.problems for solved in problem.solved.values()]
+        answers = [one for solved in every for one in solved.answers]
+        assert shown.left_out == sum(1 for one in answers if not one.response)
+        assert (shown.left_out == 0) is whole
         assert sum(len(shown_text(one)) for one in answers) <= (10_000_000 if whole else 60_000)
-        for problem in data.problems[0]:
-            for solved in problem.solved.values():
-                first = {one.verdict: one for one in reversed(solved.sampled)}
-                assert all(one.response for one in first.values())
-    assert f'{few.document["benchmarks"][0]["left_out"]} answers' in render_page(few)
+        for solved in every:
+            first = {one.verdict: one for one in reversed(solved.sampled)}
+            assert all(one.response for one in first.values())
+    assert f'{few.data_sets[0].left_out} answers' in render_page(few)
 
 
 def test_moved_responses_are_found_where_the_reader_says(tmp_path: Path) -> None:
@@ -419,30 +394,6 @@ def test_moved_responses_are_found_where_the_reader_says(tmp_path: Path) -> None
     found = page_data([run], responses=tmp_path / 'moved')
     assert not any(map(shown_text, answers_to(found, 0, 0)))
     assert any('not those that were scored' in fault for fault in found.faults)
-
-
-@given(st.lists(st.integers(0, 30_000), max_size=20), st.integers(0, 200_000))
-def test_texts_fit_together(lengths: list[int], total: int) -> None:
-    """Texts are shortened no more than they must be."""
-    length = fitting_length(lengths, total)
-    assert 400 <= length <= LONGEST
-    assert length == 400 or sum(min(one, length) for one in lengths) <= total
-    assert length == LONGEST or sum(min(one, length + 1) for one in lengths) > total
-
-
-@given(st.text(max_size=60), st.integers(10, 50))
-def test_shortened_responses_keep_their_ends(text: str, length: int) -> None:
-    """Head and tail are the ends of the text, and with what is left out as long as it."""
-    response = Response.of(text, 'f#0')
-    response.shown = length
-    head, *tail = response.parts
-    if not response.left_out:
-        assert [head, *tail] == [visible_text(text)]
-    else:
-        kept = int(length * 0.3)
-        assert head == visible_text(text[: length - kept])
-        assert tail == [visible_text(text[-kept:])]
-        assert response.left_out == len(text) - length
 
 
 def test_mathematics_becomes_mathml() -> None:
@@ -514,7 +465,7 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
         found = page_data([Path('../out')])
         return [
             {shown_text(one) for one in solved.answers} - {''}
-            for _, solved in sorted(found.problems[0][0].solved.items())
+            for _, solved in sorted(found.data_sets[0].problems[0].solved.items())
         ]
 
     assert shown() == [{'m1: \\boxed{1}'}, {'m2: \\boxed{7}'}]
@@ -529,29 +480,23 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
     assert shown() == [set(), set()]
 
 
-def test_problems_are_shown_without_trials(work_dir: Path, tmp_path: Path) -> None:
+def test_problems_are_shown_without_trials(copied: Path) -> None:
     """With their groups, from the result; models are compared where there are trials."""
-    shutil.copytree(work_dir, tmp_path / 'w')
-    whole = page_data([tmp_path / 'w']).document['benchmarks'][0]
-    for path in tmp_path.glob('w/*/results/*/*.gz'):
+    (whole,) = page_data([copied]).data_sets
+    for path in copied.glob('*/results/*/*.gz'):
         path.unlink()
-    (bare,) = page_data([tmp_path / 'w']).document['benchmarks']
-    assert (bare['pairs']['rows'], bare['pairs']['figure'], bare['claim']) == ([], None, '')
-    assert [one['groups'] for one in bare['problems']] == [
-        one['groups'] for one in whole['problems']
-    ]
+    (bare,) = page_data([copied]).data_sets
+    assert (bare.differences, bare.ranked.figure, bare.claim) == ({}, None, '')
+    assert [one.groups for one in bare.problems] == [one.groups for one in whole.problems]
 
 
 BAD = json.loads(Path(__file__).with_name('cases').joinpath('report_bad_results.json').read_text())
 
 
 @pytest.mark.parametrize('case', BAD, ids=[case['id'] for case in BAD])
-def test_one_bad_result_does_not_cost_the_others(
-    case: dict[str, Any], work_dir: Path, tmp_path: Path
-) -> None:
+def test_one_bad_result_does_not_cost_the_others(case: dict[str, Any], copied: Path) -> None:
     """A field that nobody can read takes its own result from the page, which names the file."""
-    shutil.copytree(work_dir, tmp_path / 'w')
-    path = next(tmp_path.glob(f'w/*/results/small/{SAMPLED}.json'))
+    path = next(copied.glob(f'*/results/small/{SAMPLED}.json'))
     result = json.loads(path.read_text())
     inner = result
     *way, last = case['path']
@@ -559,13 +504,10 @@ def test_one_bad_result_does_not_cost_the_others(
         inner = inner[name]
     inner[last] = case['value']
     path.write_text(json.dumps(result))
-    found = page_data([tmp_path / 'w'])
+    found = page_data([copied])
     render_page(found)
-    (benchmark,) = found.document['benchmarks']
-    assert [(entry['label'], entry['dataset']) for entry in benchmark['entries']] == [
-        ('small', GREEDY),
-        ('large', SAMPLED),
-    ]
+    (shown,) = found.data_sets
+    assert [entry.place for entry in shown.entries] == [('small', GREEDY), ('large', SAMPLED)]
     assert [fault for fault in found.faults if fault.startswith(f'{path}: not readable: field ')]
 
 
@@ -578,17 +520,16 @@ def test_one_bad_result_does_not_cost_the_others(
     ],
 )
 def test_bad_trials_cost_their_texts_alone(
-    kind: str, field: str, value: object, work_dir: Path, tmp_path: Path
+    kind: str, field: str, value: object, copied: Path
 ) -> None:
     """A file of trials with a field that nobody can read is named; the figures remain."""
-    shutil.copytree(work_dir, tmp_path / 'w')
-    path = next(tmp_path.glob(f'w/*/results/small/{SAMPLED}.trials.jsonl.gz'))
+    path = next(copied.glob(f'*/results/small/{SAMPLED}.trials.jsonl.gz'))
     rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     next(row for row in rows if row['kind'] == kind)[field] = value
     path.write_bytes(gzip.compress('\n'.join(map(json.dumps, rows)).encode()))
-    found = page_data([tmp_path / 'w'])
+    found = page_data([copied])
     render_page(found)
-    assert len(found.document['benchmarks'][0]['entries']) == 2
+    assert len(found.data_sets[0].entries) == 2
     assert [fault for fault in found.faults if str(path) in fault and field in fault]
 
 
@@ -609,19 +550,16 @@ def test_everything_below_a_folder_is_found(
     (tmp_path / 'outputs/list.json').write_text('[]')
     for path in ('outputs', 'outputs/a'):
         found = page_data([tmp_path / path])
-        assert [one['name'] for one in found.document['benchmarks']] == [
-            'LiveMathBench-202412',
-            'mine',
-        ]
-        assert [task[1] for task in found.document['tasks']] == [f'bad/{SAMPLED}']
+        assert [one.name for one in found.data_sets] == ['LiveMathBench-202412', 'mine']
+        assert [task[1] for task in found.tasks] == [f'bad/{SAMPLED}']
         left_out = [fault for fault in found.faults if 'list.json, package.json' in fault]
         assert len(left_out) == (path == 'outputs')
     for path in ('results', 'results/m'):
         found = page_data([run / path])
-        assert [task[1] for task in found.document['tasks']] == [f'bad/{SAMPLED}']
-    (alone,) = page_data([run / f'results/m/{SAMPLED}.json']).document['benchmarks']
-    assert answers_to(page_data([run / f'results/m/{SAMPLED}.json']), 0, 0)
-    assert alone['entries'][0]['time'] == '20260101_000000'
+        assert [task[1] for task in found.tasks] == [f'bad/{SAMPLED}']
+    alone = page_data([run / f'results/m/{SAMPLED}.json'])
+    assert answers_to(alone, 0, 0)
+    assert alone.data_sets[0].sources[0][0].time == '20260101_000000'
 
 
 def test_configs_of_others_are_not_run(tmp_path: Path) -> None:
@@ -650,15 +588,16 @@ def test_only_what_belongs_together_stands_in_one_row(tmp_path: Path) -> None:
         (tmp_path / folder / f'results/{model}/{dataset}.json').unlink()
     make_sweep(tmp_path / 'a/2', {'m': 0})
     (tmp_path / f'a/2/results/m/{SAMPLED}.json').unlink()
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
+    (shown,) = page_data([tmp_path]).data_sets
     cut = f'{long[:79]}…'
-    assert [(e['label'], e['time'], e['greedy']) for e in page_entries(benchmark)] == [
-        ('m', '1', '2'),
-        (cut, '1', ''),
-        ('m #2', '1', ''),
-        (f'{cut} #2', '2', ''),
-    ]
-    greedy = ['greedy' in entry['figures'][''] for entry in page_entries(benchmark)]
+    times = [(found.time, beside and beside.time) for found, beside in shown.sources]
+    assert dict(zip([entry.label for entry in shown.entries], times, strict=True)) == {
+        'm': ('1', '2'),
+        cut: ('1', None),
+        'm #2': ('1', None),
+        f'{cut} #2': ('2', None),
+    }
+    greedy = [entry.greedy is not None for entry in shown.entries]
     assert greedy == [True, False, True, True]
 
 
@@ -672,23 +611,25 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     result = json.loads(path.read_text())
     result['signature']['judge'] = 'another'
     write_json(path, result)
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    place = benchmark['pairs']['metrics'].index('average@n')
-    rows = {(a, b): row[place] for a, b, row, *_ in benchmark['pairs']['rows']}
-    p_values = {(a, b): p for a, b, _, p, *_ in benchmark['pairs']['rows']}
-    asked = [p for p in benchmark['problems'] if p['n'][0] and p['n'][2]]
-    means = [100 * sum(p['c'][i] / p['n'][i] for p in asked) / 24 for i in (0, 2)]
-    assert rows[0, 2][3:] == [*(pytest.approx(mean, abs=1e-3) for mean in means), 24]
-    assert rows[0, 2][0] == pytest.approx(means[1] - means[0], abs=1e-3)
-    assert rows[0, 1][5] == 40
-    marks = [[word for word, _ in entry['marks']] for entry in page_entries(benchmark)]
-    assert marks == [[], [], ['fewer problems'], ['other judge']]
+    data = page_data([tmp_path])
+    (shown,) = data.data_sets
+    rows = {
+        pair: next(one for one in of_pair if one.figure.family is ACCURACY)
+        for pair, of_pair in shown.differences.items()
+    }
+    both = [one.solved for one in shown.problems if {0, 2} <= set(one.solved)]
+    means = [100 * sum(of[i].c / of[i].n for of in both) / 24 for i in (0, 2)]
+    one = rows[0, 2]
+    assert (one.first, one.second) == pytest.approx(means)
+    assert one.difference == pytest.approx(means[1] - means[0])
+    assert (one.units, rows[0, 1].units) == (24, 40)
+    assert list(marks_of(shown).values()) == [[], [], ['fewer problems'], ['other judge']]
     judges = 'different judges: rule and another'
-    assert benchmark['pairs']['incomparable'] == [[i, 3, judges] for i in (0, 1, 2)]
-    assert {pair: p is None for pair, p in p_values.items()} == {p: p[1] == 3 for p in rows}
-    assert 'of the 3 models compared' in benchmark['claim']
-    assert [rank is None for rank in benchmark['pairs']['ranks']] == [False, False, False, True]
-    assert {group['label']: group['problems'] for group in benchmark['groups']}['en'] == 20
+    assert shown.ranked.apart == {(i, 3): judges for i in (0, 1, 2)}
+    assert set(shown.ranked.tested) == {pair for pair in rows if pair[1] != 3}
+    assert 'of the 3 models compared' in shown.claim
+    assert [shown.ranked.rank(place) is None for place in range(4)] == [False, False, False, True]
+    assert '<tr><th scope="row">en<td>20<td' in render_page(data)
 
 
 def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
@@ -697,27 +638,20 @@ def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
     path = run / f'results/a/{SAMPLED}.json'
     text = path.read_text().replace('"AMC', '"A\\u202eMC').replace('AMC-', 'A\\u202eMC-')
     path.rename(path.with_name(f'{SAMPLED}\u2066.json')).write_text(text)
-    document = page_data([tmp_path]).document
-    (benchmark,) = document['benchmarks']
-    assert any('A\ufffdMC' in group['name'] for group in benchmark['groups'])
-    for group in benchmark['groups']:
-        del group['label']
-    for entry in benchmark['entries']:
-        del entry['figures'], entry['intervals']
-    for kind in benchmark['breakdowns']:
-        del kind['groups'], kind['weakest']
-    assert not re.search('[\u202e\u2066]', json.dumps(document, ensure_ascii=False))
+    page = render_page(page_data([tmp_path]))
+    assert 'A\ufffdMC' in page
+    assert not re.search('[\u202e\u2066]', page + unpacked(page))
 
 
 def test_money_is_no_mathematics() -> None:
     """Prices remain text, nothing is hidden, and brackets need not close."""
-    for text in ('Tom has $5 and spends $3.', 'From $5-$7 to $ 8 $', r'It is $1\phantom{2}$ now.'):
+    opened = [opening * 10_000 for opening in (r'\[', r'\(', '$x ', r'\[\(')]
+    prices = ['Tom has $5 and spends $3.', 'From $5-$7 to $ 8 $', r'It is $1\phantom{2}$ now.']
+    for text in (*prices, *opened):
         assert with_mathematics(text) == text
+    assert all(is_linear(with_mathematics, text[:2]) for text in opened)
     found = with_mathematics(r'$5 and $x$, \[y\], \(z\)')
     assert re.findall('<code>(.*?)</code>', found) == ['$x$', r'\[y\]', r'\(z\)']
-    for opening in (r'\[', r'\(', '$x ', r'\[\('):
-        assert with_mathematics(opening * 10_000) == opening * 10_000
-        assert is_linear(with_mathematics, opening)
 
 
 def test_a_folder_is_no_page(
@@ -740,7 +674,9 @@ def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
     path.write_text(json.dumps(row) + '\n')
     assert main(['score', str(path), '-k', '2', '-o', str(tmp_path / 'mine.json')]) == 0
     data = page_data([tmp_path / 'mine.json'])
-    assert '5000 more characters are not in this page' in unpacked(render_page(data))
+    texts = unpacked(render_page(data))
+    assert '5000 more characters are not in this page' in texts
+    assert '…/mine.jsonl#1/0' in texts and str(tmp_path) not in texts
     answers = answers_to(data, 0, 0)
     assert len(answers) == 33
     cut = [one for one in answers if one.left_out]
@@ -760,9 +696,8 @@ def test_other_numbers_of_samples_are_ranked(tmp_path: Path) -> None:
     """A model with fewer samples has a rank too."""
     run = make_sweep(tmp_path / '1', {'a': 0, 'c': 1}, Sweep(problems=40))
     add_result(run.folder, 'b', SAMPLED, 9, Sweep(problems=40, n=4), 4, random.Random(1))
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    p = {(a, b): p_value for a, b, _, p_value, *_ in benchmark['pairs']['rows']}
-    assert p[0, 2] < 0.01 and benchmark['pairs']['ranks'][2] == [1, 1]
+    (shown,) = page_data([tmp_path]).data_sets
+    assert shown.ranked.tested[0, 2].p_value < 0.01 and shown.ranked.rank(2) == (1, 1)
 
 
 def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
@@ -776,11 +711,9 @@ def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
     add_result(run.folder, 'c', GREEDY, 0, asked, 1, rng)
     for path in (run.folder / 'results/a').glob('*.trials.jsonl.gz'):
         path.unlink()
-    data = page_data([tmp_path])
-    (benchmark,) = data.document['benchmarks']
-    numbers = [problem['n'] for problem in benchmark['problems']]
-    assert numbers == [[8, 8, None], [None, None, 8]] * 4
-    first, second = data.problems[0][:2]
+    (shown,) = page_data([tmp_path]).data_sets
+    assert judged(shown) == [{0: 8, 1: 8}, {2: 8}] * 4
+    first, second = shown.problems[:2]
     assert first.question != second.question
     assert first.solved[0].answers[-1].greedy and 2 not in first.solved
     assert not any(one.greedy for one in second.solved[2].answers)
@@ -794,18 +727,16 @@ def test_only_comparable_models_are_tested(tmp_path: Path) -> None:
             result = json.loads(path.read_text())
             result['signature']['judge'] = 'another'
             write_json(path, result)
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    tested = {(a, b): p is not None for a, b, _, p, *_ in benchmark['pairs']['rows']}
-    assert {pair for pair, one in tested.items() if one} == {(0, 1), (0, 2), (1, 2)}
-    assert [rank is None for rank in benchmark['pairs']['ranks']] == [False] * 3 + [True] * 2
+    ranked = page_data([tmp_path]).data_sets[0].ranked
+    assert set(ranked.tested) == {(0, 1), (0, 2), (1, 2)}
+    assert [ranked.rank(place) is None for place in range(5)] == [False] * 3 + [True] * 2
     for path in run.folder.glob(f'results/*/{SAMPLED}.json'):
         result = json.loads(path.read_text())
         result['details'][0]['c'] = 0 if result['details'][0]['c'] else 1
         write_json(path, result)
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    assert all(p is None for _, _, _, p, *_ in benchmark['pairs']['rows'])
-    assert benchmark['pairs']['ranks'] == [None] * 5
-    assert 'contradicts' in benchmark['pairs']['incomparable'][0][2]
+    ranked = page_data([tmp_path]).data_sets[0].ranked
+    assert not ranked.tested and not any(map(ranked.rank, range(5)))
+    assert 'contradicts' in ranked.apart[0, 1]
 
 
 @pytest.mark.slow
@@ -817,5 +748,4 @@ def test_missing_verdicts_of_a_hostile_file_have_a_bound(tmp_path: Path) -> None
     unjudged = {'answer': None, 'count': 1_000_000, 'verdict': 'unjudged', 'source': 'none'}
     result['details'][0]['answers'] += [unjudged] * 2000
     write_json(path, result)
-    (benchmark,) = page_data([tmp_path]).document['benchmarks']
-    assert benchmark['pairs']['rows']
+    assert page_data([tmp_path]).data_sets[0].differences

@@ -20,6 +20,7 @@ from test_evaluator_versions import answered, recited
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.protocol import Protocol
@@ -160,12 +161,11 @@ def test_a_result_that_contradicts_its_trials_is_marked(
         path.write_text(json.dumps(result | figures))
     assert main(['status', str(run)]) == (0 if kind == 'old' else 1)
     marked = [line.split()[0] for line in capsys.readouterr().out.splitlines() if 'BUT' in line]
-    document = page_data([run]).document
     on_page = [
-        entry['model']
-        for benchmark in document['benchmarks']
-        for entry in benchmark['entries']
-        if any(word == 'contradictory' for word, _ in entry['marks'])
+        entry.model
+        for one in page_data([run]).data_sets
+        for entry, marks in zip(one.entries, one.marks, strict=True)
+        if any(word == 'contradictory' for word, _ in marks)
     ]
     main(['compare', str(run), '--model-a', 'good', '--model-b', 'bad', '--dataset', SAMPLED])
     compared = capsys.readouterr().out
@@ -197,9 +197,9 @@ def test_an_odd_result_costs_itself_alone(
     """The page is made, and the other model's result has no mark."""
     run = make_sweep(tmp_path / '1', {'good': 0.5, 'bad': 0.6}).folder
     change(run / f'results/bad/{SAMPLED}.json', **fields_)
-    document = page_data([run]).document
-    entries = [entry for one in document['benchmarks'] for entry in one['entries']]
-    assert 'good' in [entry['model'] for entry in entries]
+    found = page_data([run])
+    render_page(found)
+    assert 'good' in [entry.model for one in found.data_sets for entry in one.entries]
     main(['status', str(run)])
     assert re.search(rf'^good/{SAMPLED} +finished$', capsys.readouterr().out, re.MULTILINE)
     assert main(['compare', str(run), '--model-a', 'good', '--model-b', 'bad']) in (0, 2)

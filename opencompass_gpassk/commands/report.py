@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_output
-from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.report.files import write_for_paper
 from opencompass_gpassk.report.page.data import PageData, page_data
 from opencompass_gpassk.report.page.html import write_page
 
 LONGEST = 60  # characters of an answer
+COLUMN = 3.25  # inches: a column of a two-column page
+NARROWEST, WIDEST = 2.0, 20.0  # inches of a chart
 
 DESCRIPTION = """\
 Write one HTML page about results: who is the most stable, curves over τ, groups, the problems that
@@ -56,50 +59,66 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='only list the problems whose gold answer is doubtful, since models agree on another',
     )
 
+    parser.add_argument(
+        '--charts',
+        metavar='DIR',
+        type=Path,
+        help='also write charts as PDF and SVG to this folder, and gpassk.tex: they and all tables '
+        'for a paper',
+    )
+    parser.add_argument(
+        '--width',
+        type=float,
+        default=COLUMN,
+        help=f'of a chart, in inches, with texts of 8 points; default: {COLUMN}, a column of two',
+    )
+
 
 def run(args: argparse.Namespace) -> int:
     """Write the page; return 1 if results are missing on it."""
     if args.responses and not args.responses.is_dir():
         raise ValueError(f'--responses {args.responses}: there is no such folder')
+    if not NARROWEST <= args.width <= WIDEST:
+        raise ValueError(f'--width {args.width:g}: name {NARROWEST:g} to {WIDEST:g} inches')
+    if args.charts and args.charts.exists() and not args.charts.is_dir():
+        raise ValueError(f'--charts {args.charts} is no folder')
     if not args.suspects:
         check_output(args.output)
     data = page_data(args.paths, responses=args.responses)
-    absent = [one_line(line) for line in missing(data.document)]
-    if not data.document['facts']:
+    tasks = [f'{task} ({run}): {state}' for run, task, state in data.tasks]
+    absent = [data.shown(line) for line in (*tasks, *data.untold)]
+    results = len(data.sources.results)
+    if not results:
         raise ValueError('\n'.join(['there is no result to show yet', *absent]))
     for line in absent:
         print(line, file=sys.stderr)
     if args.suspects:
         list_suspects(data)
-        return 1 if data.document['tasks'] else 0
+        return 1 if tasks else 0
     write_page(args.output, data)
-    entries = sum(len(benchmark['entries']) for benchmark in data.document['benchmarks'])
+    entries = sum(len(one.entries) for one in data.data_sets)
     size = args.output.stat().st_size / 1e6
-    results = len(data.document['facts'])
     print(
         f'{args.output}: {counted(results, "result")} in {counted(entries, "row")}, {size:.1f} MB'
     )
-    return 1 if data.document['tasks'] else 0
+    if args.charts:
+        for path in write_for_paper(args.charts, data.board, args.width):
+            print(path)
+    return 1 if tasks else 0
 
 
 def list_suspects(data: PageData) -> None:
     """Print the problems whose gold answer is doubtful, and how many there are of how many."""
-    for benchmark, problems in zip(data.document['benchmarks'], data.problems, strict=True):
-        labels = [entry['label'] for entry in benchmark['entries']]
-        count = 0
-        for problem, told in zip(problems, benchmark['problems'], strict=True):
-            if found := problem.suspect:
-                count += 1
-                who = ', '.join(labels[place] for place in found.models)
-                print(
-                    f'{told["id"]}: gold {short_line(problem.gold, LONGEST)}; {found.times} of '
-                    f'{found.of} responses: {short_line(found.answer, LONGEST)} ({who}); '
-                    f'gold answer: {found.right}'
-                )
-        print(f'{benchmark["name"]}: {count} of {len(problems)} gold answers are doubtful')
-
-
-def missing(document: dict[str, Any]) -> list[str]:
-    """Return the lines on the page about missing tasks and unreadable files."""
-    tasks = [f'{task} ({run}): {state}' for run, task, state in document['tasks']]
-    return [*tasks, *document['faults']]
+    for one in data.data_sets:
+        doubtful = [(problem, of) for problem in one.problems if (of := problem.suspect)]
+        for problem, found in doubtful:
+            who = ', '.join(one.entries[place].label for place in found.models)
+            print(
+                f'{data.shown(problem.name)}: gold {short_line(problem.gold, LONGEST)}; '
+                f'{found.times} of {found.of} responses: {short_line(found.answer, LONGEST)} '
+                f'({data.shown(who)}); gold answer: {found.right}'
+            )
+        print(
+            f'{data.shown(one.name)}: {len(doubtful)} of {len(one.problems)} gold answers are '
+            'doubtful'
+        )

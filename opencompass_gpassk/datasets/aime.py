@@ -15,12 +15,9 @@ from opencompass.registry import LOAD_DATASET
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Part, Row, check_counts, text_field
-from opencompass_gpassk.datasets.problem_row import Question
+from opencompass_gpassk.datasets.data_files import Part, Question, Row, check_counts, text_field
 from opencompass_gpassk.datasets.settings import forty_five_file
-from opencompass_gpassk.datasets.sources import Sources, load_rows
-
-__all__ = ['AIME', 'EDITIONS']
+from opencompass_gpassk.datasets.sources import load_rows
 
 EDITIONS = ('2024', '2025', '2024-45')
 HUBS = {'2024': 'HuggingFaceH4/aime_2024', '2025': 'opencompass/AIME2025'}
@@ -88,9 +85,9 @@ class AIME(GPassKDataset):
             get_logger().warning(f'AIME2024-45: {UNPUBLISHED}: {told} published column')
         forty_five = edition == '2024-45'
         part = PARTS[edition]
-        sources = Sources(
-            title=benchmark,
-            parts=(part,),
+        rows = load_rows(
+            benchmark,
+            (part,),
             path=path,
             subfolders=('aime', 'aime2025', 'data', 'data/aime2025'),
             hub=HUBS.get(edition) if hub == 'default' else hub,
@@ -98,7 +95,6 @@ class AIME(GPassKDataset):
             opencompass=None if forty_five else f'opencompass/aime{edition}',
             download=download,
         )
-        rows = load_rows(sources)
         check_counts(benchmark, {part.name: COUNTS[edition]}, rows, strict=strict)
         return make_dataset(
             [_question(row, number) for number, row in enumerate(rows[part.name], start=1)],
@@ -129,8 +125,5 @@ def _part(row: Row) -> str:
     """Return I or II if the row, its source or its file's name says so, else ''."""
     file = row.place.rpartition('/')[2]
     told = [row.fields.get('part'), row.fields.get('url'), row.fields.get('id'), file]
-    for text in told:
-        match = re.search(r'(?:^|[-_ ])(I{1,2})(?:$|[-_ .,])', str(text))
-        if match:
-            return match.group(1)
-    return ''
+    found = (re.search(r'(?:^|[-_ ])(I{1,2})(?:$|[-_ .,])', str(text)) for text in told)
+    return next((match[1] for match in found if match), '')

@@ -7,16 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from datasets import Dataset, DatasetDict
+from datasets import Dataset
 from opencompass.datasets.base import BaseDataset
 
-from opencompass_gpassk.datasets.problem_row import Question
+from opencompass_gpassk.datasets.data_files import Question
 from opencompass_gpassk.datasets.prompts import make_prompt
-from opencompass_gpassk.datasets.settings import check_name
+from opencompass_gpassk.datasets.settings import check_name, checked_ks
 from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.formats.hashing import stable_hash
-
-__all__ = ['GPassKDataset', 'make_dataset']
 
 
 class GPassKDataset(BaseDataset):
@@ -37,7 +35,7 @@ class GPassKDataset(BaseDataset):
         ValueError: If a k is above n or the limit is below 1, or as :meth:`load` says.
     """
 
-    dataset: Any  # a Dataset, or a DatasetDict of several
+    dataset: Dataset
 
     @plain_errors()
     def __init__(
@@ -48,26 +46,13 @@ class GPassKDataset(BaseDataset):
         limit: int | None = None,
         **kwargs: Any,
     ) -> None:
-        ks = [k] if isinstance(k, int) else list(k)
-        if not isinstance(n, int) or n < 1:
-            raise ValueError(f'n is {n!r}; give the number of samples of each problem, from 1')
-        if not ks or not all(isinstance(number, int) and 1 <= number <= n for number in ks):
-            raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
-        if limit is not None and (not isinstance(limit, int) or limit < 1):
-            raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
+        ks = checked_ks(k, n, limit)
         check_name(str(kwargs.get('abbr', '')), n)
         self._replicas, self._limit = n, limit
         super().__init__(reader_cfg=reader_cfg or {}, k=ks, n=n, **kwargs)
 
     def _init_reader(self, **kwargs: Any) -> None:
-        if isinstance(self.dataset, DatasetDict):
-            for name, rows in self.dataset.items():
-                self.dataset[name] = self._number(rows)
-        else:
-            self.dataset = self._number(self.dataset)
-        super()._init_reader(**kwargs)
-
-    def _number(self, rows: Dataset) -> Dataset:
+        rows = self.dataset
         problems = len(rows) // self._replicas
         kept = min(problems, self._limit or problems)
         replicas = [replica for replica in range(self._replicas) for _ in range(kept)]
@@ -75,7 +60,8 @@ class GPassKDataset(BaseDataset):
             rows = rows.select([i for i in range(len(rows)) if i % problems < kept])
             names = [f'{name}-first{kept}' for name in rows['benchmark']]
             rows = rows.remove_columns('benchmark').add_column('benchmark', names)
-        return rows.add_column('replica', replicas)
+        self.dataset = rows.add_column('replica', replicas)
+        super()._init_reader(**kwargs)
 
 
 def make_dataset(

@@ -11,13 +11,10 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_of
+from opencompass_gpassk.datasets.data_files import Question, Row, optional_text, read_rows, text_of
 from opencompass_gpassk.datasets.language import language_of
-from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.jsonlines import fields_of
-
-__all__ = ['FIELDS', 'CustomProblems']
 
 REQUIRED = ('question', 'answer')
 FIELDS = (*REQUIRED, 'id', 'language', 'cluster', 'split', 'level', 'subject')

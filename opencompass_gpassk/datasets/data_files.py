@@ -1,4 +1,4 @@
-"""Rows of data files: read from all usual formats, with checks of their fields."""
+"""Rows of data files, read from all usual formats with checks; the problems made of them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import at_line, fields_of, numbered_lines, parse_row
 
-__all__ = [
-    'FORMATS',
-    'Part',
-    'Row',
-    'check_counts',
-    'csv_rows',
-    'find_files',
-    'optional_text',
-    'read_folder',
-    'read_rows',
-    'text_field',
-    'text_of',
-]
-
 FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
 
 
@@ -35,6 +21,31 @@ class Row:
 
     place: str
     fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A problem of a data set, with the columns that a result can be broken down by.
+
+    Attributes:
+        problem_id: Unique inside the data set, the same on every machine.
+        question: The problem's text.
+        answer: The gold answer, LaTeX or plain.
+        language: ``'en'`` or ``'cn'``.
+        cluster: A label that translations of one problem, or versions of one question, share.
+        version: ``'original'`` or the number of a version; '' if there are no versions.
+    """
+
+    problem_id: str
+    question: str
+    answer: str
+    language: str
+    cluster: str
+    split: str = ''
+    level: str = ''
+    subject: str = ''
+    question_type: str = ''
+    version: str = ''
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -11,16 +11,14 @@ from opencompass.registry import LOAD_DATASET
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
     Part,
+    Question,
     Row,
     check_counts,
     optional_text,
     text_field,
 )
-from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.datasets.settings import PART_SIZES
-from opencompass_gpassk.datasets.sources import Sources, load_rows
-
-__all__ = ['LiveMathBench']
+from opencompass_gpassk.datasets.sources import load_rows
 
 SAMPLE_FOLDER = Path(__file__).parent / 'sample'
 
@@ -77,9 +75,9 @@ class LiveMathBench(GPassKDataset):
         wanted = _select(version, splits, languages)
         title = version if version == 'sample' else f'LiveMathBench-{version}'
         release = version.split('-')[0]
-        sources = Sources(
-            title=title,
-            parts=tuple(_part(release, split, language) for split, language in wanted),
+        rows = load_rows(
+            title,
+            tuple(_part(release, split, language) for split, language in wanted),
             path=str(SAMPLE_FOLDER) if version == 'sample' else path,
             subfolders=tuple(
                 f'{folder}{release}'
@@ -97,7 +95,6 @@ class LiveMathBench(GPassKDataset):
                 "(for example languages=['en']), or in the environment GPASSK_LANGUAGES=en"
             ),
         )
-        rows = load_rows(sources)
         check_counts(
             title,
             {f'{split}_{language}': count for (split, language), count in wanted.items()},

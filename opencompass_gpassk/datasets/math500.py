@@ -12,15 +12,13 @@ from opencompass_gpassk.answers.extract import boxed
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
     Part,
+    Question,
     Row,
     check_counts,
     optional_text,
     text_field,
 )
-from opencompass_gpassk.datasets.problem_row import Question
-from opencompass_gpassk.datasets.sources import Sources, load_rows
-
-__all__ = ['MATH500L5']
+from opencompass_gpassk.datasets.sources import load_rows
 
 COUNTS = {1: 43, 2: 90, 3: 105, 4: 128, 5: 134}  # problems of each level
 LAYOUTS = (('test',), ('math500',), ('MATH-500',), ('test_prm800k_500',))
@@ -62,9 +60,9 @@ class MATH500L5(GPassKDataset):
             raise ValueError(f'levels is {list(levels)}; give some of 1, 2, 3, 4, 5')
         kept = sorted(set(levels))
         benchmark = f'MATH500-L{"+".join(map(str, kept))}'
-        sources = Sources(
-            title=benchmark,
-            parts=(Part('test', LAYOUTS),),
+        loaded = load_rows(
+            benchmark,
+            (Part('test', LAYOUTS),),
             path=path,
             subfolders=('math500', 'MATH-500', 'math', 'data/math'),
             hub=hub,
@@ -72,7 +70,7 @@ class MATH500L5(GPassKDataset):
             opencompass='opencompass/math',
             download=download,
         )
-        levelled = [(_level(row), row) for row in load_rows(sources)['test']]
+        levelled = [(_level(row), row) for row in loaded['test']]
         numbered = [(i, row) for i, (level, row) in enumerate(levelled, 1) if level in kept]
         check_counts(
             benchmark,

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from opencompass_gpassk.datasets.language import language_of
 
-__all__ = ['EXAMPLES', 'PRESETS', 'STOP', 'few_shot_prompt', 'make_prompt']
-
 EXAMPLES = ('math', 'leetcode')
 STOP = 'Problem:'  # a model that continues after its answer writes another problem
 MINERVA = 'opencompass.configs.datasets.math.math_4shot_example_from_google_research'
@@ -28,11 +26,13 @@ OWN = Path(__file__).parents[1] / 'rv/prompts/leetcode_4shot.jsonl'
 def few_shot_prompt(question: str, examples: str) -> str:
     """Return four worked examples and the question, which the model continues with its solution.
 
+    Args:
+        question: The problem's text.
+        examples: One of ``EXAMPLES``.
+
     Raises:
-        ValueError: If the examples are unknown, or the installed OpenCompass no longer has them.
+        ValueError: If the installed OpenCompass no longer has its examples.
     """
-    if examples not in EXAMPLES:
-        raise ValueError(f'examples is {examples!r}; choose one of {", ".join(EXAMPLES)}')
     shown = _minerva() if examples == 'math' else _own()
     return f'{shown}\n\n{STOP}\n{question}\n\nSolution:'
 

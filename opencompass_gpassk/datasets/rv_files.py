@@ -9,13 +9,16 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets.data_files import Row, optional_text, read_rows, text_field
+from opencompass_gpassk.datasets.data_files import (
+    Question,
+    Row,
+    optional_text,
+    read_rows,
+    text_field,
+)
 from opencompass_gpassk.datasets.language import language_of
-from opencompass_gpassk.datasets.problem_row import Question
 from opencompass_gpassk.rv.generation import PosedQuestion
 from opencompass_gpassk.trials import ORIGINAL, Problem
-
-__all__ = ['Asked', 'all_or_none', 'read_posed', 'version_id', 'version_of', 'write_line']
 
 QUESTION = ('question', 'problem', 'rv_question')
 ANSWER = ('answer', 'gold', 'label', 'rv_answer')

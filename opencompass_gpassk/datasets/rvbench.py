@@ -9,12 +9,10 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.problem_row import Question
+from opencompass_gpassk.datasets.data_files import Question
 from opencompass_gpassk.datasets.rv_files import read_posed, version_id
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, questions
-
-__all__ = ['RVBench']
 
 KEPT = ('all', 'versions', 'originals')
 NAMES = {'math': 'RV-MATH', 'leetcode': 'RV-LEETCODE', 'all': 'RV-Bench'}

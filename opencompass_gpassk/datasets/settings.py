@@ -28,20 +28,6 @@ from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.runs.config import require_literal
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP
 
-__all__ = [
-    'PART_SIZES',
-    'VERSIONS',
-    'aime',
-    'check_name',
-    'custom',
-    'forty_five_file',
-    'inference',
-    'limit',
-    'livemathbench',
-    'math500_l5',
-    'rvbench',
-]
-
 SPLITS = ('CNMO', 'CCEE', 'AMC', 'WLPMC')
 COUNTS_202412 = {'CNMO': 18, 'CCEE': 44, 'AMC': 46, 'WLPMC': 11}
 # Problems of each part, None if the authors publish no number.
@@ -213,6 +199,22 @@ def check_name(abbr: str, n: int) -> None:
             f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '
             'under the name: set abbr and n of the data set to the same number'
         )
+
+
+def checked_ks(k: int | Sequence[int], n: int, limit: int | None) -> list[int]:
+    """Return the k of a data set, rising.
+
+    Raises:
+        ValueError: If n or the limit is no integer from 1, or a k none from 1 to n.
+    """
+    ks = [k] if isinstance(k, int) else list(k)
+    if not isinstance(n, int) or n < 1:
+        raise ValueError(f'n is {n!r}; give the number of samples of each problem, from 1')
+    if not ks or not all(isinstance(number, int) and 1 <= number <= n for number in ks):
+        raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
+    if limit is not None and (not isinstance(limit, int) or limit < 1):
+        raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
+    return sorted(ks)
 
 
 def forty_five_file(path: str | None) -> str | None:

@@ -9,26 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.datasets.data_files import Part, Row, read_folder, read_rows
 
-__all__ = [
-    'DataNotFoundError',
-    'Sources',
-    'load_rows',
-    'opencompass_download',
-    'read_hub',
-    'read_modelscope',
-]
-
 PROBE_SECONDS = 4.0
 
+RowsByPart = dict[str, list[Row]]
 
-def read_hub(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
+
+def read_hub(repository: str, parts: Sequence[Part]) -> RowsByPart:
     """Read all parts from the HuggingFace hub, or from its local cache if it can't be reached.
 
     Raises:
@@ -39,22 +31,22 @@ def read_hub(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
 
     unreachable = 'HF_HUB_OFFLINE is set' if constants.HF_HUB_OFFLINE else ''
     unreachable = unreachable or _unreachable(constants.ENDPOINT)
-    found: dict[str, list[Row]] = {}
+
+    def load(part: Part, config: str | None) -> Any:
+        try:
+            return datasets.load_dataset(repository, config, split=part.hub_split)
+        except Exception as error:  # without its hub the library may raise anything
+            if unreachable:
+                raise ConnectionError(
+                    f'{unreachable}, and {part.name} is not in the local cache'
+                ) from error
+            raise
+
     with _offline(datasets.config, bool(unreachable)):
-        for part, config in _configs(parts):
-            try:
-                rows = datasets.load_dataset(repository, config, split=part.hub_split)
-            except Exception as error:  # without its hub the library may raise anything
-                if unreachable:
-                    raise ConnectionError(
-                        f'{unreachable}, and {part.name} is not in the local cache'
-                    ) from error
-                raise
-            found.setdefault(part.name, []).extend(_as_rows(repository, config, rows))
-    return found
+        return _rows_of(repository, parts, load)
 
 
-def read_modelscope(repository: str, parts: Sequence[Part]) -> dict[str, list[Row]]:
+def read_modelscope(repository: str, parts: Sequence[Part]) -> RowsByPart:
     """Read all parts from ModelScope.
 
     Raises:
@@ -65,15 +57,14 @@ def read_modelscope(repository: str, parts: Sequence[Part]) -> dict[str, list[Ro
         from modelscope import MsDataset
     except ImportError as error:
         raise ImportError(f'{error}; install it with `pip install modelscope`') from error
-    unreachable = _unreachable('https://www.modelscope.cn')
-    if unreachable:
+    if unreachable := _unreachable('https://www.modelscope.cn'):
         raise ConnectionError(unreachable)
-    found: dict[str, list[Row]] = {}
-    for part, config in _configs(parts):
+
+    def load(part: Part, config: str | None) -> Any:
         settings = {'subset_name': config} if config else {}
-        rows = MsDataset.load(repository, split=part.hub_split, **settings)
-        found.setdefault(part.name, []).extend(_as_rows(repository, config, rows))
-    return found
+        return MsDataset.load(repository, split=part.hub_split, **settings)
+
+    return _rows_of(repository, parts, load)
 
 
 def opencompass_download(known: str) -> Path:
@@ -89,8 +80,7 @@ def opencompass_download(known: str) -> Path:
     urls = [entry['url'] for name, entry in DATASETS_URL.items() if name in local]
     if not urls:
         raise LookupError('OpenCompass knows no archive of it')
-    unreachable = _unreachable(urls[-1])  # the URL that OpenCompass uses
-    if unreachable:
+    if unreachable := _unreachable(urls[-1]):  # the URL that OpenCompass uses
         raise ConnectionError(unreachable)
     cache = os.environ.get('COMPASS_DATA_CACHE', '')
     return Path(download_dataset(os.path.join(cache, local), cache))  # noqa: PTH118 - its own form
@@ -118,28 +108,39 @@ def _offline(config: Any, offline: bool) -> Iterator[None]:
         config.HF_HUB_OFFLINE = before
 
 
-def _configs(parts: Sequence[Part]) -> list[tuple[Part, str | None]]:
-    return [(part, config) for part in parts for config in part.hub_configs]
-
-
-def _as_rows(repository: str, config: str | None, rows: Any) -> list[Row]:
-    name = f'{repository}/{config}' if config else repository
-    return [Row(f'{name}, row {number}', dict(fields)) for number, fields in enumerate(rows, 1)]
-
-
-RowsByPart = dict[str, list[Row]]
+def _rows_of(
+    repository: str, parts: Sequence[Part], load: Callable[[Part, str | None], Any]
+) -> RowsByPart:
+    """Return the rows of each part, whose configurations on a hub are loaded one by one."""
+    found: RowsByPart = {part.name: [] for part in parts}
+    for part in parts:
+        for config in part.hub_configs:
+            name = f'{repository}/{config}' if config else repository
+            rows = enumerate(load(part, config), start=1)
+            found[part.name] += [Row(f'{name}, row {i}', dict(fields)) for i, fields in rows]
+    return found
 
 
 class DataNotFoundError(ValueError):
     """No source has the data."""
 
 
-@dataclass(frozen=True)
-class Sources:
-    """A data set's parts, and the sources to try in order.
+def load_rows(
+    title: str,
+    parts: Sequence[Part],
+    *,
+    path: str | None,
+    subfolders: Sequence[str] = (),
+    hub: str | None = None,
+    modelscope: str | None = None,
+    opencompass: str | None = None,
+    download: bool = True,
+    narrowing: str = '',
+) -> RowsByPart:
+    """Return the rows of each part by its name, from the first source that has them.
 
-    Attributes:
-        title: Its name in messages.
+    Args:
+        title: The data set's name in messages.
         parts: The parts to load.
         path: A file or folder of the user's. If given, no other source is tried.
         subfolders: Subfolders that may contain the files, besides the folder itself.
@@ -149,66 +150,46 @@ class Sources:
         opencompass: Its id in OpenCompass's table of data sets, None to leave its files out.
         download: Let OpenCompass download missing files.
         narrowing: How the user can select fewer parts, for the message about a missing file.
-    """
-
-    title: str
-    parts: tuple[Part, ...]
-    path: str | None = None
-    subfolders: tuple[str, ...] = ()
-    hub: str | None = None
-    modelscope: str | None = None
-    opencompass: str | None = None
-    download: bool = True
-    narrowing: str = ''
-
-
-def load_rows(sources: Sources) -> RowsByPart:
-    """Return the rows of each part by its name, from the first source that has them.
 
     Raises:
         ValueError: If the user's own path doesn't exist or lacks a part.
         DataNotFoundError: If no source has the data; it names each source with the reason.
     """
-    if sources.path:
-        return _read_path(sources, Path(sources.path).expanduser())
+    read = partial(_read_path, title, parts, subfolders, narrowing)
+    if path:
+        return read(Path(path).expanduser())
+    attempts: dict[str, Callable[[], RowsByPart]] = {}
+    if opencompass:
+        for folder in _cache_folders(opencompass):
+            attempts[f"OpenCompass's files in {folder}"] = partial(read, folder)
+    if modelscope and os.environ.get('DATASET_SOURCE') == 'ModelScope':
+        attempts[f'ModelScope, {modelscope}'] = partial(read_modelscope, modelscope, parts)
+    elif hub:
+        attempts[f'HuggingFace hub, {hub}'] = partial(read_hub, hub, parts)
+    if opencompass and download:
+        attempts[f"OpenCompass's download of {opencompass}"] = lambda: read(
+            opencompass_download(opencompass)
+        )
     failures = []
-    for name, attempt in _attempts(sources):
+    for name, attempt in attempts.items():
         try:
             return attempt()
         # Hubs and downloads can raise any error; each one is reported to the user.
         except Exception as error:
-            failures.append(f'{name}: {_one_line(error)}')
-    tried = '\n'.join(f'  - {failure}' for failure in failures) or '  - nothing: all are turned off'
+            told = ' '.join(str(error).split()) or 'no message'
+            failures.append(f'{name}: {type(error).__name__}: {told[:300]}')
+    tried = '\n'.join(f'  - {failure}' for failure in failures or ['nothing: all are turned off'])
     raise DataNotFoundError(
-        f'{sources.title}: no source has the data. Tried:\n{tried}\n'
+        f'{title}: no source has the data. Tried:\n{tried}\n'
         'Supply them in one of three ways:\n'
         "  1. files of your own: path='FOLDER or FILE' in the data set's config, or the "
-        f'environment variable GPASSK_DATA; files: {_file_names(sources)}\n'
-        f'  2. the HuggingFace hub: go online, accept the terms of {sources.hub or "a repository"} '
+        f'environment variable GPASSK_DATA; files: {_file_names(parts)}\n'
+        f'  2. the HuggingFace hub: go online, accept the terms of {hub or "a repository"} '
         "if it has any, log in with `huggingface-cli login`, or name a mirror with hub='NAME' or "
         'HF_ENDPOINT (ModelScope: DATASET_SOURCE=ModelScope)\n'
         "  3. OpenCompass's data archive: unpack it and set COMPASS_DATA_CACHE to the folder that "
         'holds data/'
     )
-
-
-def _attempts(sources: Sources) -> Iterator[tuple[str, Callable[[], RowsByPart]]]:
-    if sources.opencompass:
-        for folder in _cache_folders(sources.opencompass):
-            yield f"OpenCompass's files in {folder}", partial(_read_path, sources, folder)
-    if sources.modelscope and os.environ.get('DATASET_SOURCE') == 'ModelScope':
-        yield (
-            f'ModelScope, {sources.modelscope}',
-            partial(read_modelscope, sources.modelscope, sources.parts),
-        )
-    elif sources.hub:
-        yield f'HuggingFace hub, {sources.hub}', partial(read_hub, sources.hub, sources.parts)
-    if sources.opencompass and sources.download:
-        known = sources.opencompass
-        yield (
-            f"OpenCompass's download of {known}",
-            lambda: _read_path(sources, opencompass_download(known)),
-        )
 
 
 def _cache_folders(known: str) -> list[Path]:
@@ -223,55 +204,51 @@ def _cache_folders(known: str) -> list[Path]:
     return [Path(root) / local for root in roots]
 
 
-def _read_path(sources: Sources, path: Path) -> RowsByPart:
+def _read_path(
+    title: str, parts: Sequence[Part], subfolders: Sequence[str], narrowing: str, path: Path
+) -> RowsByPart:
     if path.is_dir():
         try:
-            return read_folder(sources.parts, path, sources.subfolders)
+            return read_folder(parts, path, subfolders)
         except ValueError as error:
-            hint = f'. {sources.narrowing}' if sources.narrowing else ''
-            raise ValueError(f'{sources.title}: {error}{hint}') from error
+            hint = f'. {narrowing}' if narrowing else ''
+            raise ValueError(f'{title}: {error}{hint}') from error
     if path.is_file():
-        return _read_file(sources, path)
-    raise ValueError(f'{sources.title}: path {str(path)!r} does not exist')
+        return _read_file(parts, narrowing, path)
+    raise ValueError(f'{title}: path {str(path)!r} does not exist')
 
 
-def _read_file(sources: Sources, path: Path) -> RowsByPart:
+def _read_file(parts: Sequence[Part], narrowing: str, path: Path) -> RowsByPart:
     """Read a single file that holds one part, or all parts with their labels as fields."""
     rows = read_rows(path)
-    if len(sources.parts) == 1 and not (
-        sources.parts[0].labels.keys() <= (rows[0].fields.keys() if rows else set())
-        and sources.parts[0].labels
+    if len(parts) == 1 and not (
+        parts[0].labels.keys() <= (rows[0].fields.keys() if rows else set()) and parts[0].labels
     ):
-        return {sources.parts[0].name: rows}
-    for part in sources.parts:
+        return {parts[0].name: rows}
+    for part in parts:
         if (path.stem,) in part.layouts:
             raise ValueError(
-                f'{path} holds only {part.name}, but {len(sources.parts)} parts are selected. '
-                f'{sources.narrowing or "Give the folder"}'
+                f'{path} holds only {part.name}, but {len(parts)} parts are selected. '
+                f'{narrowing or "Give the folder"}'
             )
-    names = list(sources.parts[0].labels)
-    found: RowsByPart = {part.name: [] for part in sources.parts}
+    names = list(parts[0].labels)
+    found: RowsByPart = {part.name: [] for part in parts}
     for row in rows:
         missing = [name for name in names if name not in row.fields]
         if missing:
             raise ValueError(
                 f'{row.place}: field {" and ".join(missing)} is missing, which tells the part of a '
                 f'row in a file with several parts; add it, or give a folder with '
-                f'{_file_names(sources)}'
+                f'{_file_names(parts)}'
             )
-        for part in sources.parts:
+        for part in parts:
             if all(str(row.fields[name]) == label for name, label in part.labels.items()):
                 found[part.name].append(row)
     empty = [name for name, members in found.items() if not members]
     if empty:
-        raise ValueError(f'{path}: no rows of {", ".join(empty)}. {sources.narrowing}')
+        raise ValueError(f'{path}: no rows of {", ".join(empty)}. {narrowing}')
     return found
 
 
-def _file_names(sources: Sources) -> str:
-    return ', '.join(f'{stem}.jsonl' for part in sources.parts for stem in part.layouts[0])
-
-
-def _one_line(error: Exception) -> str:
-    text = ' '.join(str(error).split()) or 'no message'
-    return f'{type(error).__name__}: {text[:300]}'
+def _file_names(parts: Sequence[Part]) -> str:
+    return ', '.join(f'{stem}.jsonl' for part in parts for stem in part.layouts[0])

@@ -28,8 +28,6 @@ from opencompass.utils import dataset_abbr_from_cfg
 from opencompass_gpassk.datasets import settings
 from opencompass_gpassk.formats.settings import gpus_asked
 
-__all__ = ['CONFIGS', 'RepeatedProblems', 'named_datasets', 'upgrade', 'upgraded']
-
 CONFIGS = Path(opencompass.__file__).parent / 'configs/datasets'
 # Fields of a data set's config that are not arguments of its class, or that are set anew.
 APART = ('infer_cfg', 'eval_cfg', 'n', 'k')
@@ -110,13 +108,9 @@ def upgraded(
         ValueError: If OpenCompass has no config of that name, a k is above n, an environment
             variable has an invalid value, or a data set does not ask for single responses.
     """
-    ks = [k] if isinstance(k, int) else sorted(k)
-    if not ks or not 1 <= ks[0] <= ks[-1] <= n:
-        raise ValueError(f'k is {k!r}, n is {n!r}; every k must be an integer from 1 to n')
+    ks = settings.checked_ks(k, n, limit)
     if limit is None:
         limit = settings.limit()
-    elif limit < 1:
-        raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
     if isinstance(datasets, str):
         datasets = named_datasets(datasets)
     found = []

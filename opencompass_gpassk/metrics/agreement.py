@@ -19,8 +19,6 @@ from opencompass_gpassk.metrics.share_intervals import (
 )
 from opencompass_gpassk.trials import Verdict
 
-__all__ = ['VERDICTS', 'Agreement', 'compare_verdicts']
-
 VERDICTS = (Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED)
 JUDGED = 2  # the first two of VERDICTS say that a trial was judged
 ROUNDING = 1e-12  # a standard error this small is 0
@@ -86,12 +84,13 @@ def compare_verdicts(
         level: Coverage of the intervals.
 
     Raises:
-        ValueError: If the lengths differ, or level isn't between 0 and 1.
+        ValueError: If level isn't between 0 and 1.
     """
     z = normal_quantile(level)
-    row, column = _codes(first), _codes(second)
-    if len(row) != len(column):
-        raise ValueError(f'first holds {len(row)} verdicts, second {len(column)}; give as many')
+    row, column = (
+        np.array([VERDICTS.index(Verdict(one)) for one in side], dtype=np.int64)
+        for side in (first, second)
+    )
     confusion = np.zeros((len(VERDICTS), len(VERDICTS)), dtype=np.int64)
     np.add.at(confusion, (row, column), 1)
     both = (row < JUDGED) & (column < JUDGED)
@@ -133,8 +132,3 @@ def _kappa(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     slope = second[:, None] + first[None, :]
     gradient = np.eye(len(table)) * (1 - chance) - (1 - same) * slope
     return (same - chance) / (1 - chance), gradient / (1 - chance) ** 2
-
-
-def _codes(verdicts: Sequence[Verdict]) -> NDArray[np.int64]:
-    code = {verdict: index for index, verdict in enumerate(VERDICTS)}
-    return np.array([code[Verdict(verdict)] for verdict in verdicts], dtype=np.int64)

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.version_figures import ratio
 
-__all__ = ['ClusterSums', 'cluster_numbers']
-
 Numbers = NDArray[np.float64]
 
 
@@ -24,18 +22,10 @@ def cluster_numbers(clusters: ArrayLike | None, size: int) -> NDArray[np.int64]:
     Args:
         clusters: Shape (size,), equal labels are one cluster; None if each problem is one.
         size: Number of problems.
-
-    Raises:
-        ValueError: If there are more or fewer clusters than problems.
     """
     if clusters is None:
         return np.arange(size)
-    labels = np.asarray(clusters)
-    if labels.shape != (size,):
-        raise ValueError(
-            f'clusters holds {labels.size} labels for {size} values; give one label per value'
-        )
-    return np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return np.unique(np.asarray(clusters), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -61,22 +51,11 @@ class ClusterSums:
             clusters: Shape (P,), equal labels are one cluster; None if each problem is one.
             weights: Shape (P,), at least 0: ``totals`` then sums values times weights, and
                 ``counts`` sums weights.
-
-        Raises:
-            ValueError: If values don't have two dimensions, a value is infinite, or the number of
-                clusters or weights isn't P.
         """
         numbers = np.asarray(values, float)
-        if numbers.ndim != 2:
-            raise ValueError(
-                f'values have shape {numbers.shape}; give one row per problem and one column per '
-                'figure'
-            )
-        if np.isinf(numbers).any():
-            raise ValueError('values holds an infinite value; write NaN where it is undefined')
         counts = (~np.isnan(numbers)).astype(float)
         if weights is not None:
-            counts *= _weights(weights, len(numbers))[:, None]
+            counts *= np.asarray(weights, float)[:, None]
         numbers = np.where(counts > 0, numbers, 0.0) * counts
         if clusters is None:
             return cls(numbers, counts)
@@ -114,12 +93,3 @@ class ClusterSums:
             Shape (C, M); 0 where nothing is defined.
         """
         return self.totals - self.counts * np.where(np.isnan(centre), 0.0, centre)
-
-
-def _weights(weights: ArrayLike, size: int) -> Numbers:
-    found = np.asarray(weights, float)
-    if found.shape != (size,) or not (found >= 0).all():
-        raise ValueError(
-            f'weights have shape {found.shape}; give {size} numbers of at least 0, one per problem'
-        )
-    return found

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from opencompass_gpassk.metrics.gpassk import Counts, correct_counts, g_pass_at_k, mg_pass_at_k
 from opencompass_gpassk.metrics.version_figures import ratio
 
-__all__ = ['Estimator', 'problem_counts']
-
 
 @dataclass(frozen=True)
 class Estimator:
@@ -27,14 +25,6 @@ class Estimator:
     kind: str
     k: int = 1
     tau: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.kind not in ('accuracy', 'G-Pass', 'mG-Pass', 'loss'):
-            raise ValueError(f'kind is {self.kind!r}; choose accuracy, G-Pass, mG-Pass or loss')
-        if self.k < 1 or (self.kind == 'accuracy' and self.k != 1):
-            raise ValueError(f'k is {self.k}; give at least 1, and exactly 1 for accuracy')
-        if not 0 <= self.tau <= 1:
-            raise ValueError(f'tau is {self.tau}; a threshold τ is a share from 0 to 1')
 
     def __call__(self, n: ArrayLike, c: ArrayLike) -> NDArray[np.float64]:
         """Return the estimates of problems with c correct ones among n samples.

@@ -20,12 +20,6 @@ from opencompass_gpassk.metrics.missing import expected_by_right
 from opencompass_gpassk.metrics.rate_distribution import Rates, pair_products
 from opencompass_gpassk.metrics.share_intervals import FEW, normal_quantile, wilson
 
-__all__ = [
-    'FixedProblems',
-    'fixed_problems_intervals',
-    'within_problem_variance',
-]
-
 Numbers = NDArray[np.float64]
 ROUNDING = 1e-12  # a value this near to a bound counts as equal to it
 
@@ -97,13 +91,11 @@ class FixedProblems:
         estimate: The mean over the problems with an estimate; NaN if there is none.
         low: Lower bound.
         high: Upper bound.
-        variance: Variance of the mean from sampling noise alone.
     """
 
     estimate: float
     low: float
     high: float
-    variance: float
 
 
 def fixed_problems_intervals(
@@ -148,7 +140,7 @@ def fixed_problems_intervals(
         members = np.asarray(part, dtype=np.int64)
         members = members[~np.isnan(values[members])]
         if not len(members):
-            found.append(FixedProblems(*[float('nan')] * 4))
+            found.append(FixedProblems(*[float('nan')] * 3))
             continue
         reached, noises, judged = values[members], variances[members], n[members]
         sets = np.where(judged < estimator.k, judged / estimator.k, judged // estimator.k)
@@ -160,7 +152,7 @@ def fixed_problems_intervals(
             float(np.hypot(noise, doubt * _unseen(end, sets, level)))
             for end in (reached <= ROUNDING, reached >= best - ROUNDING)
         )
-        found.append(FixedProblems(mean, max(mean - below, 0.0), min(mean + above, 1.0), variance))
+        found.append(FixedProblems(mean, max(mean - below, 0.0), min(mean + above, 1.0)))
     return found
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ['LONG_RESPONSE', 'Independence', 'audit_independence']
-
 LONG_RESPONSE = 200  # characters; an exact copy this long is no coincidence under sampling
 GREEDY_SHARE = 0.9
 COPY_SHARE = 0.05

@@ -18,15 +18,6 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gammaln, psi
 
-__all__ = [
-    'JudgedAnswers',
-    'Labelled',
-    'LabelledOutcomes',
-    'is_labelled',
-    'says_right',
-    'true_verdicts',
-]
-
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]

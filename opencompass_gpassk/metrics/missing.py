@@ -14,8 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.rate_distribution import Rates
 
-__all__ = ['both', 'expected', 'expected_by_right', 'right_among_missing']
-
 Numbers = NDArray[np.float64]
 
 

@@ -15,18 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.share_intervals import normal_quantile
 from opencompass_gpassk.metrics.version_figures import ratio
-
-__all__ = [
-    'FlipTest',
-    'holm',
-    'least_p_value',
-    'ranks_of',
-    'sign_flip_test',
-    'step_down',
-    'swap_residuals',
-]
 
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
 ROUNDING = 1e-9  # sums that differ by less than this share of their maximum count as equal
@@ -87,17 +76,11 @@ def sign_flip_test(
         flips: Number of flips; all columns share them.
         seed: Seed of random flips.
 
-    Raises:
-        ValueError: If flips isn't positive, or the level not between 0 and 1.
-
     >>> steps = [[0.5], [0.25], [0.0], [0.25], [0.5], [0.25], [0.25]]
     >>> found = sign_flip_test(ClusterSums.of(steps))
     >>> found.p_value, found.low.round(3), found.high.round(3)
     (array([0.03125]), array([0.167]), array([0.357]))
     """
-    normal_quantile(level)
-    if flips < 1:
-        raise ValueError(f'flips is {flips}; the test needs at least 1')
     found = _flip_test(sums, level, flips, seed)
     if drawn is None:
         return found
@@ -118,7 +101,8 @@ def _flip_test(sums: ClusterSums, level: float, flips: int, seed: int) -> FlipTe
     exact = 2.0 ** np.minimum(moving.sum(axis=0), 64) <= flips
     for column in np.flatnonzero(exact & (sums.defined > 0)):
         there = moving[:, column]
-        x, y = (_half_flips(of[there, column]) for of in (totals, counts))
+        signs = _half_of_all_signs(int(there.sum()))
+        x, y = (signs @ of[there, column] for of in (totals, counts))
         found = _tested(totals[:, column], counts[:, column], x, y, 0, level)
         p_value[column], low[column], high[column] = found
     random = np.flatnonzero(~exact)
@@ -182,11 +166,6 @@ def _tested(
     return float(beyond / number), float(means[most]), float(means[len(means) - 1 - most])
 
 
-def _half_flips(steps: Numbers) -> Numbers:
-    """Return the sums of steps under one of each choice of signs and its mirror image."""
-    return _all_flips(steps[1:]) + steps[0] if len(steps) else np.zeros(1)
-
-
 def least_p_value(clusters: int, flips: int = 10_000) -> float:
     """Return the least p-value that :func:`sign_flip_test` can give for any data.
 
@@ -213,16 +192,10 @@ def holm(p_values: ArrayLike) -> Numbers:
     Returns:
         Adjusted p-values of the same shape, each from its p-value to 1.
 
-    Raises:
-        ValueError: If a p-value is outside [0, 1].
-
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
     given = np.asarray(p_values, float)
-    if ((given < 0) | (given > 1)).any():
-        wrong = given[(given < 0) | (given > 1)][0]
-        raise ValueError(f'p_values holds {wrong:g}; give p-values from 0 to 1')
     adjusted = np.full(given.shape, np.nan)
     tests = ~np.isnan(given)
     order = np.argsort(given[tests], kind='stable')
@@ -281,14 +254,9 @@ def step_down(
     Returns:
         Shape (M,), two-sided; 1 for a difference that is 0 in every cluster.
 
-    Raises:
-        ValueError: If flips isn't positive.
-
     >>> step_down([[0.5, 0.5], [0.25, 0.25], [0.25, 0.25], [0.5, -0.5]])
     array([0.25, 0.75])
     """
-    if flips < 1:
-        raise ValueError(f'flips is {flips}; the test needs at least 1')
     given = np.asarray(totals, float)
     found = _step_down(given, given[None], flips, seed)
     return found if drawn is None else np.maximum(found, _step_down(given, drawn, flips, seed) / 2)
@@ -306,15 +274,15 @@ def _step_down(given: Numbers, drawn: Numbers, flips: int, seed: int) -> Numbers
     observed = np.abs(np.divide(given.sum(axis=0), scale, out=np.zeros_like(scale), where=known))
     order = np.argsort(observed, kind='stable')
     bar = observed[order] - ROUNDING
-    signs = (
-        _all_signs(len(given)) if exact else _random_signs(len(given), flips // 2, seed, len(order))
-    )
+    blocks = _random_signs(len(given), flips // 2, seed, len(order))
+    if exact:
+        blocks = iter([_half_of_all_signs(len(given))])
     beyond, number = np.zeros(len(order)), 0
-    for of_draw, block in _shared_out(scaled[:, :, order], signs):
+    for of_draw, block in _shared_out(scaled[:, :, order], blocks):
         greatest = np.maximum.accumulate(np.abs(block @ of_draw), axis=1)
         beyond += (greatest >= bar).sum(axis=0)
         number += len(block)
-    # Each random flip stands for its mirror image too, and the observed signs count as one.
+    # Each flip stands for its mirror image too; with random ones, the observed signs count as one.
     share = beyond / number if exact else (2 * beyond + 1) / (2 * number + 1)
     adjusted = np.empty(len(order))
     # A less extreme difference never gets a smaller p-value.
@@ -322,17 +290,10 @@ def _step_down(given: Numbers, drawn: Numbers, flips: int, seed: int) -> Numbers
     return adjusted
 
 
-def _all_signs(clusters: int) -> Iterator[Numbers]:
-    """Yield every choice of signs 1 and -1 as one block, shape (2^C, C)."""
-    yield 1.0 - 2.0 * ((np.arange(1 << clusters)[:, None] >> np.arange(clusters)) & 1)
-
-
-def _all_flips(steps: Numbers) -> Numbers:
-    """Return the sums of steps under every choice of their signs."""
-    sums = np.zeros(1)
-    for step in steps:
-        sums = np.concatenate([sums + step, sums - step])
-    return sums
+def _half_of_all_signs(clusters: int) -> Numbers:
+    """Return one of each choice of signs 1 and -1 and its mirror image, shape (2^(C - 1), C)."""
+    choices = np.arange(1 << max(clusters - 1, 0))  # the last sign is always 1
+    return 1.0 - 2.0 * ((choices[:, None] >> np.arange(clusters)) & 1)
 
 
 def _random_signs(clusters: int, flips: int, seed: int, columns: int = 1) -> Iterator[Numbers]:

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import betaln, expit, gammaln, logit
+from scipy.special import betaln, expit, logit
+from scipy.stats import betabinom, hypergeom
 
 from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.gpassk import correct_counts
-
-__all__ = ['Rates', 'pair_products']
 
 Numbers = NDArray[np.float64]
 STRENGTHS = (1e-3, 1e4)  # the range of α + β in a fit
@@ -38,17 +37,8 @@ class Rates:
 
     @classmethod
     def of(cls, alpha: ArrayLike, beta: ArrayLike, weights: ArrayLike | None = None) -> Rates:
-        """Return a mixture, by default with equal weights.
-
-        Raises:
-            ValueError: If alpha or beta isn't above 0.
-        """
+        """Return a mixture, by default with equal weights."""
         a, b = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x, float)) for x in (alpha, beta)))
-        for name, numbers in (('alpha', a), ('beta', b)):
-            if not (np.isfinite(numbers) & (numbers > 0)).all():
-                raise ValueError(
-                    f'{name} is {numbers.min():g}; a Beta distribution needs it above 0'
-                )
         parts = np.ones(len(a)) if weights is None else np.asarray(weights, float)
         return cls(a, b, parts / parts.sum())
 
@@ -75,17 +65,15 @@ class Rates:
         """Return the Beta distribution with the highest likelihood for the counts of P problems.
 
         Args:
-            n: Shape (P,), samples of each problem; problems with 0 are left out.
+            n: Shape (P,), samples of each problem, some above 0; problems with 0 are left out.
             c: Shape (P,), correct ones among them.
 
         Raises:
-            ValueError: If no problem has a sample, or the counts are wrong.
+            ValueError: If the counts are wrong.
         """
         pairs, number = np.unique(np.stack(problem_counts(n, c)), axis=1, return_counts=True)
         sampled = pairs[0] > 0
         (samples, right), number = pairs[:, sampled], number[sampled]
-        if not len(number):
-            raise ValueError('n is 0 for every problem; a fit needs a problem with samples')
         low, high = np.log(STRENGTHS)
         # Add half a trial of each kind: no Beta distribution has a mean of exactly 0 or 1.
         start = logit((number @ right + 0.5) / (number @ samples + 1))
@@ -118,11 +106,8 @@ class Rates:
         """
         samples = np.atleast_1d(np.asarray(n, dtype=np.int64))[:, None]
         number = np.arange(samples.max(initial=0) + 1)
-        possible = number <= samples
-        c = np.where(possible, number, 0)
-        a, b = self.alpha[:, None], self.beta[:, None]
-        chance = np.exp(_log_choices(samples, c) + betaln(c + a, samples - c + b) - betaln(a, b))
-        return np.where(possible, chance, 0.0)
+        chances: Numbers = betabinom.pmf(number, samples, self.alpha[:, None], self.beta[:, None])
+        return chances
 
     def mean_of(self, estimator: Estimator) -> float:
         """Return the true mean of a metric over the population."""
@@ -162,14 +147,6 @@ def pair_products(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
     enough = samples >= 2 * k
     n, c = np.where(enough, samples, 2 * k)[:, None], np.where(enough, right, 0)[:, None]
     first = np.arange(k + 1)  # correct ones in the first set
-    possible = (first <= c) & (k - first <= n - c)
-    hits, misses = np.where(possible, first, 0), np.where(possible, k - first, 0)
-    rest = np.where(possible, c - hits, 0)
-    chance = np.exp(_log_choices(c, hits) + _log_choices(n - c, misses) - _log_choices(n, k))
-    there = np.broadcast_to(n - k, rest.shape)
-    values = estimator(k, first) * estimator(there, rest)
-    return np.where(enough, np.where(possible, chance * values, 0.0).sum(axis=1), np.nan)
-
-
-def _log_choices(n: ArrayLike, k: ArrayLike) -> Numbers:
-    return gammaln(np.add(n, 1)) - gammaln(np.add(k, 1)) - gammaln(np.subtract(n, k) + 1)
+    rest = np.clip(c - first, 0, n - k)  # where that is impossible, the chance is 0
+    values = estimator(k, first) * estimator(n - k, rest)
+    return np.where(enough, (hypergeom.pmf(first, n, c, k) * values).sum(axis=1), np.nan)

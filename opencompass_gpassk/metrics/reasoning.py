@@ -1,4 +1,6 @@
-"""Validity and redundancy of steps and of solutions (ReasonEval, arXiv 2404.05692).
+"""Validity and redundancy of steps and of solutions, and how well they find people's errors.
+
+The measures are ReasonEval's (arXiv 2404.05692).
 
 A step is negative (wrong), neutral (right, but of no use) or positive. Its validity is the
 probability that it isn't negative, its redundancy that it is neutral. A solution is as valid as its
@@ -6,35 +8,53 @@ worst step and as redundant as its most redundant one. A process reward model gi
 number, which is its validity; it says nothing of redundancy.
 
 A step or solution is *invalid* if its validity is below the threshold, and *redundant* if its
-redundancy is above the threshold: a score equal to the threshold is good. No score is NaN.
+redundancy is above the threshold: a score equal to the threshold is good. No score is NaN: such a
+step or solution is left out, and counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from opencompass_gpassk.metrics.error_detection import paired, require_share
+from scipy.stats import rankdata
 
 __all__ = [
     'AGGREGATES',
+    'PROCESS_REWARD_THRESHOLD',
+    'REDUNDANCY_THRESHOLD',
     'SOUND_THRESHOLD',
+    'VALIDITY_THRESHOLD',
+    'Detection',
+    'auc',
+    'detect_invalid',
+    'detect_redundant',
     'false_positive_rate',
+    'macro_f1',
     'redundancy',
     'solution_redundancy',
     'solution_validity',
     'validity',
 ]
 
+VALIDITY_THRESHOLD = 0.5  # this and the next are the authors' thresholds for ReasonEval
+REDUNDANCY_THRESHOLD = 0.15
+PROCESS_REWARD_THRESHOLD = 0.5  # for reward models with one number per step; both kinds of error
 SOUND_THRESHOLD = 0.25  # of the validity of solutions with right answers, for the paper's Table 4
-AGGREGATES = ('min', 'max', 'mean', 'geometric mean')
+AGGREGATES: dict[str, Callable[[NDArray[np.float64]], np.float64]] = {
+    'min': np.min,
+    'max': np.max,
+    'mean': np.mean,
+    'geometric mean': lambda values: np.exp(np.mean(np.log(values))),
+}
 
 CLASSES = 3
 ROUNDING = 0.02  # how far a softmax in bfloat16 may sum to other than 1
 
 Scores = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 def validity(probabilities: ArrayLike) -> Scores:
@@ -131,8 +151,8 @@ def false_positive_rate(
     Raises:
         ValueError: If the lengths differ, correct aren't booleans or the threshold isn't a share.
     """
-    require_share('threshold', threshold)
-    right, scores = paired('correct', correct, 'validities', validities)
+    _require_share('threshold', threshold)
+    right, scores = _paired('correct', correct, 'validities', validities)
     scores = scores[right & ~np.isnan(scores)]
     return float(np.mean(scores < threshold)) if scores.size else np.nan
 
@@ -148,15 +168,8 @@ def _aggregate(name: str, steps: ArrayLike, how: str) -> float:
         raise ValueError(f'steps hold {values[outside][0]}; a {name} is a share from 0 to 1')
     if not values.size or np.isnan(values).any():
         return np.nan
-    if how == 'geometric mean':
-        with np.errstate(divide='ignore'):  # log 0 is -inf, and its exponential 0 again
-            return float(np.exp(np.mean(np.log(values))))
-    plain: dict[str, Callable[[], np.float64]] = {
-        'min': values.min,
-        'max': values.max,
-        'mean': values.mean,
-    }
-    return float(plain[how]())
+    with np.errstate(divide='ignore'):  # log 0 is -inf, and its exponential 0 again
+        return float(AGGREGATES[how](values))
 
 
 def _rows(probabilities: ArrayLike) -> Scores:
@@ -178,3 +191,157 @@ def _rows(probabilities: ArrayLike) -> Scores:
     if not known.all():
         raise ValueError(f'probabilities hold {rows[~known][0].tolist()}; {remedy}')
     return rows
+
+
+@dataclass(frozen=True)
+class Detection:
+    """How well scores find the errors that people found, among steps or among solutions.
+
+    Attributes:
+        units: Steps or solutions that have a score.
+        errors: How many of these units people labelled as errors.
+        unscored: Steps or solutions without a score; all other fields leave them out.
+        threshold: A score beyond it predicts an error.
+        macro_f1: Mean of the F1 of errors and of the F1 of the others, in [0, 1].
+        auc: Chance that a random error scores worse than a random non-error; ties count half.
+    """
+
+    units: int
+    errors: int
+    unscored: int
+    threshold: float
+    macro_f1: float
+    auc: float
+
+
+def detect_invalid(
+    errors: ArrayLike, validities: ArrayLike, threshold: float = VALIDITY_THRESHOLD
+) -> Detection:
+    """Return how well a validity below the threshold detects wrong steps or solutions.
+
+    Args:
+        errors: Shape (N,) of booleans, people's labels: is it wrong?
+        validities: Shape (N,), NaN where there is no score.
+        threshold: In [0, 1].
+
+    Raises:
+        ValueError: If the lengths differ, errors aren't booleans or the threshold isn't a share.
+    """
+    return _detect(errors, 'validities', validities, threshold, worse=-1)
+
+
+def detect_redundant(
+    errors: ArrayLike, redundancies: ArrayLike, threshold: float = REDUNDANCY_THRESHOLD
+) -> Detection:
+    """Return how well a redundancy above the threshold detects redundant steps or solutions.
+
+    Args:
+        errors: Shape (N,) of booleans, people's labels: is it, or a step of it, redundant?
+        redundancies: Shape (N,), NaN where there is no score.
+        threshold: In [0, 1].
+
+    Raises:
+        ValueError: If the lengths differ, errors aren't booleans or the threshold isn't a share.
+    """
+    return _detect(errors, 'redundancies', redundancies, threshold, worse=1)
+
+
+def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
+    """Return the mean of the F1 of errors and of the F1 of non-errors.
+
+    Args:
+        errors: Shape (N,) of booleans, people's labels.
+        flagged: Shape (N,) of booleans, the predictions.
+
+    Returns:
+        A number in [0, 1]; NaN if both arrays hold errors only, or both hold non-errors only.
+
+    Raises:
+        ValueError: If the lengths differ or the values aren't booleans.
+
+    >>> macro_f1([True, True, False, False], [True, False, False, False])
+    0.7333333333333334
+    """
+    wrong, found = _flags('errors', errors), _flags('flagged', flagged)
+    _require_length('flagged', len(found), len(wrong))
+    differ = int(np.sum(wrong != found))
+    both = int(np.sum(wrong & found)), int(np.sum(~wrong & ~found))
+    # F1 is 2 TP / (2 TP + FP + FN); FP + FN is the same number for both classes.
+    shares = [2 * hits / (2 * hits + differ) if hits + differ else np.nan for hits in both]
+    return float(np.mean(shares))
+
+
+def auc(errors: ArrayLike, scores: ArrayLike) -> float:
+    """Return the area under the ROC curve: the chance that an error has the higher score.
+
+    Args:
+        errors: Shape (N,) of booleans, people's labels.
+        scores: Shape (N,), higher where an error is likelier. Ties count half.
+
+    Returns:
+        A number in [0, 1]; NaN if all or none are errors, or a score is NaN.
+
+    Raises:
+        ValueError: If the lengths differ or errors aren't booleans.
+
+    >>> auc([True, True, False, False], [0.9, 0.4, 0.4, 0.1])
+    0.875
+    """
+    wrong, values = _paired('errors', errors, 'scores', scores)
+    positives = int(wrong.sum())
+    pairs = positives * (len(wrong) - positives)
+    if not pairs or np.isnan(values).any():
+        return np.nan
+    wins = rankdata(values)[wrong].sum() - positives * (positives + 1) / 2  # half of a tie
+    return float(wins / pairs)
+
+
+def _paired(
+    flags_name: str, flags: ArrayLike, name: str, scores: ArrayLike
+) -> tuple[Flags, Scores]:
+    """Return flags and scores as arrays of one length; ValueError if they aren't."""
+    yes, values = _flags(flags_name, flags), np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f'{name} have shape {values.shape}; give one each, shape (N,)')
+    _require_length(name, len(values), len(yes))
+    return yes, values
+
+
+def _require_share(name: str, value: float) -> None:
+    """Raise a ValueError if a setting isn't a share from 0 to 1."""
+    if not 0 <= value <= 1:
+        raise ValueError(f'{name} is {value}; give a share from 0 to 1')
+
+
+def _detect(
+    errors: ArrayLike, name: str, values: ArrayLike, threshold: float, *, worse: int
+) -> Detection:
+    """Return how well values beyond the threshold detect errors; ``worse`` is the sign of bad."""
+    _require_share('threshold', threshold)
+    wrong, found = _paired('errors', errors, name, values)
+    scored = ~np.isnan(found)
+    wrong, badness = wrong[scored], worse * found[scored]
+    return Detection(
+        units=len(wrong),
+        errors=int(wrong.sum()),
+        unscored=int(np.sum(~scored)),
+        threshold=float(threshold),
+        macro_f1=macro_f1(wrong, badness > worse * threshold),
+        auc=auc(wrong, badness),
+    )
+
+
+def _flags(name: str, values: ArrayLike) -> Flags:
+    array = np.asarray(values)
+    if not array.size:
+        array = array.astype(np.bool_)
+    if array.dtype != np.bool_ or array.ndim != 1:
+        raise ValueError(
+            f'{name} are of type {array.dtype} and shape {array.shape}; give booleans, shape (N,)'
+        )
+    return array
+
+
+def _require_length(name: str, count: int, wanted: int) -> None:
+    if count != wanted:
+        raise ValueError(f'{name} holds {count} values; give {wanted}, one each')

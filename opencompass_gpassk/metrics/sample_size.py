@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,15 +27,6 @@ from opencompass_gpassk.metrics.share_intervals import (
     trusted_sizes,
     with_unseen,
 )
-
-__all__ = [
-    'ADVISED',
-    'MOST_SAMPLES',
-    'Plan',
-    'design_effect',
-    'pilot_rates',
-    'plan',
-]
 
 ADVISED = 3  # n ≥ 3k, by the authors of arXiv 2412.13147
 MOST_SAMPLES = 1 << 14  # the greatest n that a search tries
@@ -61,6 +51,7 @@ class Plan:
     square: float
     rates: Rates
     design: float = 1.0
+    _within: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def between(self) -> float:
@@ -69,19 +60,12 @@ class Plan:
 
     def within(self, n: int) -> float:
         """Return the expected variance of a problem's estimate from n samples; NaN if n < k."""
-        if n not in self._within:
-            self._within[n] = self._within_of(n)
-        return self._within[n]
-
-    @cached_property
-    def _within(self) -> dict[int, float]:
-        return {}
-
-    def _within_of(self, n: int) -> float:
         if n < self.estimator.k:
             return float('nan')
-        squares = self.rates.weights @ self.rates.estimate_squares(self.estimator, n)
-        return max(float(squares) - self.square, 0.0)
+        if n not in self._within:
+            squares = self.rates.weights @ self.rates.estimate_squares(self.estimator, n)
+            self._within[n] = max(float(squares) - self.square, 0.0)
+        return self._within[n]
 
     def within_share(self, n: int) -> float:
         """Return the share of the variance within problems; NaN if the variance is 0."""
@@ -157,10 +141,8 @@ class Plan:
             if high >= MOST_SAMPLES:
                 return None
             low, high = high, min(2 * high, MOST_SAMPLES)
-        while high - low > 1:  # bisect: the part within problems falls with n
-            middle = (low + high) // 2
-            low, high = (low, middle) if self.within_share(middle) <= share else (middle, high)
-        return high
+        between = range(low + 1, high)  # the part within problems falls with n
+        return low + 1 + bisect_left(between, True, key=lambda n: self.within_share(n) <= share)
 
 
 def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
@@ -169,17 +151,12 @@ def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
     Args:
         estimator: The metric.
         rates: The distribution of the problems' rates.
-        design: Factor of the variance between problems, see :func:`design_effect`.
-
-    Raises:
-        ValueError: If design is negative.
+        design: Factor of the variance between problems, at least 0; see :func:`design_effect`.
 
     >>> found = plan(Estimator('accuracy'), Rates.of(1, 1))
     >>> round(found.figure, 3), round(found.between * 12, 3), round(found.within(4) * 24, 3)
     (0.5, 1.0, 1.0)
     """
-    if not design >= 0:
-        raise ValueError(f'design is {design}; give a factor of a variance, at least 0')
     square = float(rates.weights @ rates.squares(estimator))
     return Plan(estimator, rates.mean_of(estimator), square, rates, design)
 

@@ -275,18 +275,20 @@ class BatchedScorer(ABC):
         chunks = (solutions[start : start + AT_ONCE] for start in range(0, len(solutions), AT_ONCE))
         encoded = [one for chunk in chunks for one in self.encode(chunk)]
         tokens = [one.tokens if isinstance(one, Encoded) else 0 for one in encoded]
-        limit, shift, window = self.max_tokens, self.shift, self.window
         work: list[tuple[int, Passage]] = []
         for index, one in enumerate(encoded):
-            found: list[Passage] | Refusal
-            found = one if isinstance(one, Refusal) else passages(one, limit, shift, window)
+            found = (
+                one
+                if isinstance(one, Refusal)
+                else passages(one, self.max_tokens, self.shift, self.window)
+            )
             if isinstance(found, Refusal):
                 steps = len(solutions[index].steps)
                 yield solutions[index], StepScores.refused(steps, found, tokens[index])
             else:
                 work += [(index, passage) for passage in found]
         wanted = Counter(index for index, _ in work)
-        parts: dict[int, dict[int, Rows | Refusal]] = defaultdict(dict)
+        parts: dict[int, dict[int, Any]] = defaultdict(dict)  # a passage's rows, or a refusal
         lengths = [len(passage.ids) for _, passage in work]
         for batch in like_lengths(lengths, self.batch_size, self.batch_tokens):
             results = self._run([work[item][1] for item in batch])
@@ -296,15 +298,13 @@ class BatchedScorer(ABC):
                 if len(parts[index]) == wanted[index]:
                     solution = solutions[index]
                     read = [rows for _, rows in sorted(parts.pop(index).items())]
-                    yield solution, self._joined(read, len(solution.steps), tokens[index])
-
-    def _joined(self, parts: Sequence[Rows | Refusal], steps: int, tokens: int) -> StepScores:
-        rows = []
-        for part in parts:
-            if isinstance(part, Refusal):
-                return StepScores.refused(steps, part, tokens)
-            rows.append(part)
-        return StepScores(np.concatenate(rows)[:, self.score_columns], tokens=tokens)
+                    refusal = next((one for one in read if isinstance(one, Refusal)), None)
+                    if refusal:
+                        refused = StepScores.refused(len(solution.steps), refusal, tokens[index])
+                        yield solution, refused
+                    else:
+                        scores = np.concatenate(read)[:, self.score_columns]
+                        yield solution, StepScores(scores, tokens=tokens[index])
 
     def _run(self, passages: Sequence[Passage]) -> list[Rows | Refusal]:
         """Return the probabilities of each passage's steps, shape (R, C), or a refusal.
@@ -376,12 +376,36 @@ def prefix_ids(tokenizer: Any) -> list[int]:
     return []
 
 
-def dtype_keyword() -> str:
-    """Return the name of the dtype argument in the installed ``transformers``."""
+def load_whole(
+    kind: Any, source: str, *, dtype: Any, remedy: str, **settings: Any
+) -> tuple[Any, list[str]]:
+    """Load a model of ``transformers``, and refuse a checkpoint that lacks some of its weights.
+
+    Args:
+        kind: The class to load, such as ``AutoModel``.
+        source: A folder or an id on the hub.
+        dtype: ``auto`` for the checkpoint's, or another.
+        remedy: What to do if weights are missing.
+        settings: Other arguments of ``from_pretrained``.
+
+    Returns:
+        The model, and the names of the weights that it has no place for.
+
+    Raises:
+        ValueError: If weights are missing.
+        OSError: If there is no such checkpoint.
+    """
     from packaging.version import Version
     from transformers import __version__
 
-    return 'dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'
+    settings['dtype' if Version(__version__) >= Version('4.56') else 'torch_dtype'] = dtype
+    model, report = kind.from_pretrained(source, output_loading_info=True, **settings)
+    if missing := sorted(report['missing_keys']):
+        raise ValueError(
+            f'{source}: the checkpoint misses {", ".join(missing[:5])} ({len(missing)} in all); '
+            f'{remedy}'
+        )
+    return model, list(report['unexpected_keys'])
 
 
 def model_name(source: str | Path) -> str:

@@ -29,7 +29,7 @@ from opencompass_gpassk.reasoneval.batching import (
     WHERE,
     BatchedScorer,
     Encoded,
-    dtype_keyword,
+    load_whole,
     prefix_ids,
     special_ids,
     tokenised,
@@ -197,20 +197,18 @@ class StepClassifier(torch.nn.Module):
 
         source = str(source)
         head = head_weights(source, settings)
-        settings[dtype_keyword()] = dtype
-        backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **settings)
+        remedy = 'the files may be cut short, or of another model'
+        backbone, left = load_whole(AutoModel, source, dtype=dtype, remedy=remedy, **settings)
         layout = find_layout(backbone.config)
         bias = bool(getattr(backbone.config, layout.bias_key if layout else '', 'bias' in head))
         model = cls(backbone, bias=bias)
-        own = {f'score_head.{name}' for name in model.score_head.state_dict()}
-        there = {f'score_head.{name}' for name in head}
-        missing = {*report['missing_keys'], *(own - there)}
-        unexpected = {*report['unexpected_keys'], *there} - own
-        for kind, keys in (('misses', missing), ('has no place for', unexpected)):
+        own = {f'{HEAD}{name}' for name in model.score_head.state_dict()}
+        there = {f'{HEAD}{name}' for name in head}
+        for kind, keys in (('misses', own - there), ('has no place for', {*left, *there} - own)):
             if keys:
                 raise ValueError(
                     f'{source}: the model {kind} {", ".join(sorted(keys)[:5])} ({len(keys)} in '
-                    'all); the files may be cut short, or of another model'
+                    f'all); {remedy}'
                 )
         if head['weight'].shape != model.score_head.weight.shape:
             found, fitting = tuple(head['weight'].shape), tuple(model.score_head.weight.shape)
@@ -251,35 +249,22 @@ class StepClassifier(torch.nn.Module):
         weight = self.score_head.weight
         return self.score_head(hidden.to(weight.device, weight.dtype))
 
-    def save(
-        self, folder: str | Path, layout: str | None = None, position: str | None = None
-    ) -> None:
+    def save(self, folder: str | Path, position: str | None = None) -> None:
         """Write a checkpoint that this class and the authors' classes can load.
 
         The weights are safetensors in parts of 5 GB. The authors' 7B class loads Mistral
-        backbones, their 34B class Llama ones. The tokenizer must be saved separately.
+        backbones, their 34B class Llama ones. So a Llama backbone is saved in the layout of the 34B
+        model, and any other in that of the 7B model. The tokenizer must be saved separately.
 
         Args:
             folder: The folder; it is created if needed.
-            layout: ``7b`` or ``34b``; by default that of the loaded checkpoint, else ``34b`` for a
-                Llama backbone and ``7b`` for others.
             position: Where steps are read when the checkpoint is loaded; by default as now. Use
                 ``last`` for a head that was trained at the last token of each step.
-
-        Raises:
-            ValueError: If the layout is unknown.
         """
         from huggingface_hub import save_torch_state_dict
 
-        if layout not in (None, *LAYOUTS):
-            raise ValueError(f'layout: {layout!r} is unknown; give one of {tuple(LAYOUTS)}')
-        usual = LAYOUTS['34b' if self.config.model_type == 'llama' else '7b']
-        chosen = LAYOUTS[layout] if layout else find_layout(self.config) or usual
+        chosen = LAYOUTS['34b' if self.config.model_type == 'llama' else '7b']
         config = deepcopy(self.config)
-        for other in LAYOUTS.values():
-            if other != chosen and hasattr(config, other.classes_key):
-                for key in (other.classes_key, other.bias_key):
-                    config.__dict__.pop(key, None)
         head = self.score_head.state_dict()
         setattr(config, chosen.classes_key, len(CLASSES))
         setattr(config, chosen.bias_key, 'bias' in head)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from opencompass_gpassk.reasoneval.protected import Protected
+from opencompass_gpassk.reasoneval.protected import Protected, Span
 
 WORDS = [
     'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven',
@@ -48,8 +48,6 @@ NUMBERED = re.compile(
 UNFINISHED = tuple('=+<>≤≥≈×÷')  # a line that ends with one of these continues in the next
 HEADING = re.compile(r'^(\#{1,6})[^\S\n]', re.MULTILINE)
 PARAGRAPH = re.compile(r'\n[^\S\n]*\n\s*')
-
-Span = tuple[int, int]
 
 
 class Marker(NamedTuple):

@@ -22,28 +22,28 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.metrics.error_detection import (
+from opencompass_gpassk.metrics.reasoning import (
     PROCESS_REWARD_THRESHOLD,
     REDUNDANCY_THRESHOLD,
     VALIDITY_THRESHOLD,
     Detection,
     detect_invalid,
     detect_redundant,
-    macro_f1,
-)
-from opencompass_gpassk.metrics.reasoning import (
     false_positive_rate,
+    macro_f1,
     redundancy,
     solution_redundancy,
     solution_validity,
     validity,
 )
+from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.reasoneval.batching import BatchedScorer
 from opencompass_gpassk.reasoneval.mr_math import (
     ErrorKind,
     LabelledSolution,
@@ -54,11 +54,7 @@ from opencompass_gpassk.reasoneval.mr_math import (
     read_set,
 )
 from opencompass_gpassk.reasoneval.solutions import Solution
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.classifier import StepScorer
-    from opencompass_gpassk.reasoneval.training_data import LabelledSteps
-
+from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
@@ -119,8 +115,8 @@ def find_scores(
     """
     found: dict[tuple[str, ErrorKind], tuple[Path, RecordedScores]] = {}
     for given in paths:
-        inside = sorted(given.rglob('*')) if given.is_dir() else []
-        files = [path for path in inside if SUFFIX.search(path.name) and path.is_file()]
+        inside = (path for path in sorted(given.rglob('*')) if path.is_file())
+        files = [path for path in inside if SUFFIX.search(path.name)]
         for path in files if given.is_dir() else [given]:
             try:
                 scores = read_scores(path)
@@ -379,31 +375,25 @@ class ThresholdRow:
 def threshold_rows(
     evaluation: MetaEvaluation, thresholds: Iterable[float] = THRESHOLDS
 ) -> list[ThresholdRow]:
-    """Return the effect of each threshold, for choosing one.
+    """Return the effect of each threshold of validity, for choosing one.
 
     A threshold's false-positive rate is right if it equals :func:`labelled_rate`.
 
     Raises:
-        ValueError: If the evaluation is of redundant steps, or a threshold isn't a share.
+        ValueError: If a threshold isn't a share.
     """
-    if evaluation.kind is not ErrorKind.INVALID:
-        raise ValueError('kind is redundant; a false-positive rate is of the invalid errors')
     wrong, values = _right_answers(evaluation)
-    rows = []
-    for threshold in thresholds:
-        rate = false_positive_rate(np.full(len(values), True), values, threshold)
-        flagged = values < threshold
-        hits = int(np.sum(flagged & wrong))
-        rows.append(
-            ThresholdRow(
-                threshold=threshold,
-                false_positive_rate=rate,
-                precision=hits / flagged.sum() if flagged.any() else np.nan,
-                recall=hits / wrong.sum() if wrong.any() else np.nan,
-                macro_f1=macro_f1(wrong, flagged),
-            )
+    flagged = {threshold: values < threshold for threshold in thresholds}
+    return [
+        ThresholdRow(
+            threshold=threshold,
+            false_positive_rate=false_positive_rate(np.ones(len(values), bool), values, threshold),
+            precision=float(ratio((found & wrong).sum(), found.sum())),
+            recall=float(ratio((found & wrong).sum(), wrong.sum())),
+            macro_f1=macro_f1(wrong, found),
         )
-    return rows
+        for threshold, found in flagged.items()
+    ]
 
 
 def labelled_rate(evaluation: MetaEvaluation) -> float:
@@ -418,7 +408,7 @@ def _right_answers(evaluation: MetaEvaluation) -> tuple[NDArray[np.bool_], NDArr
 
 
 def detect_errors(
-    scorer: StepScorer, solutions: Sequence[LabelledSteps]
+    scorer: BatchedScorer, solutions: Sequence[LabelledSteps]
 ) -> dict[ErrorKind, Detection]:
     """Score solutions; return how well wrong and idle steps are detected among the labelled ones.
 

@@ -57,10 +57,7 @@ class LabelledSolution:
 
 def kind_named(name: str) -> ErrorKind | None:
     """Return the kind of errors in the name of a file or folder; None if it names none."""
-    for kind in ErrorKind:
-        if f'{kind.value}_errors' in name.lower():
-            return kind
-    return None
+    return next((kind for kind in ErrorKind if f'{kind.value}_errors' in name.lower()), None)
 
 
 def find_sets(folder: Path) -> dict[ErrorKind, Path]:

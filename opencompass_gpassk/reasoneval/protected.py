@@ -38,12 +38,8 @@ class Protected:
 
     def inside(self, position: int) -> bool:
         """Tell whether a cut before the character at a position would divide a span."""
-        return bool(self._starts) and position < self.end_of(position)
-
-    def end_of(self, position: int) -> int:
-        """Return the end of the span that a cut here would divide; else the position itself."""
         index = bisect_left(self._starts, position) - 1
-        return max(position, self.spans[index][1]) if index >= 0 else position
+        return index >= 0 and position < self.spans[index][1]
 
 
 def _code(text: str) -> list[Span]:

@@ -18,7 +18,7 @@ from opencompass_gpassk.reasoneval.batching import (
     SURROGATES,
     BatchedScorer,
     Encoded,
-    dtype_keyword,
+    load_whole,
     prefix_ids,
     special_ids,
     tokenised,
@@ -107,7 +107,7 @@ class ProcessRewardScorer(BatchedScorer):
         return telling[0]
 
     @staticmethod
-    def load_model(source: str, *, dtype: str = 'auto', **settings: Any) -> PreTrainedModel:
+    def load_model(source: str, *, dtype: str = 'auto', **settings: Any) -> Any:
         """Load the model alone.
 
         Raises:
@@ -116,17 +116,8 @@ class ProcessRewardScorer(BatchedScorer):
         """
         from transformers import AutoModelForCausalLM
 
-        settings[dtype_keyword()] = dtype
-        loaded, report = AutoModelForCausalLM.from_pretrained(
-            source, output_loading_info=True, **settings
-        )
-        if missing := sorted(report['missing_keys']):
-            raise ValueError(
-                f'{source}: the checkpoint lacks {", ".join(missing[:5])}, so that it is no whole '
-                'language model; name a process reward model that has a language-model head'
-            )
-        model: PreTrainedModel = loaded
-        return model
+        remedy = 'name a process reward model that has a language-model head'
+        return load_whole(AutoModelForCausalLM, source, dtype=dtype, remedy=remedy, **settings)[0]
 
     def own_settings(self) -> dict[str, Any]:
         """Return the tag, the tokens of good and bad, and the model's input."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -140,17 +141,16 @@ def score_responses(
 def _scored(
     solution: Solution, scores: StepScores, settings: ReasoningSettings, num_tokens: int | None
 ) -> ScoredResponse:
-    values = {'steps': float(len(solution.steps))}
     # A judge doesn't count the steps' tokens; the model that responded may have.
-    if tokens := scores.tokens or num_tokens:
-        values['tokens'] = float(tokens)
-    if scores.refusal is None:
-        whole = {
-            'validity': solution_validity(scores.validity, settings.validity_by),
-            'redundancy': solution_redundancy(scores.redundancy, settings.redundancy_by),
-        }
-        values |= {name: value for name, value in whole.items() if value == value}  # not NaN
-    return ScoredResponse(solution, scores, values)
+    tokens = scores.tokens or num_tokens
+    values = {
+        'steps': float(len(solution.steps)),
+        'tokens': float(tokens) if tokens else math.nan,
+        'validity': solution_validity(scores.validity, settings.validity_by),
+        'redundancy': solution_redundancy(scores.redundancy, settings.redundancy_by),
+    }
+    known = {name: value for name, value in values.items() if not math.isnan(value)}
+    return ScoredResponse(solution, scores, known)
 
 
 def _notes(scored: Sequence[ScoredResponse]) -> list[str]:

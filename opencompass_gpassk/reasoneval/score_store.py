@@ -7,17 +7,14 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.shared_store import Entry, Store, StoreError
-from opencompass_gpassk.reasoneval.scorers import checked_item, identity_of
+from opencompass_gpassk.reasoneval.scorers import SolutionScorer, checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.scorers import SolutionScorer
 
 
 class ScoreStore(Store):

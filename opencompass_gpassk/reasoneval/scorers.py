@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,11 +21,8 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.settings import check_names
 from opencompass_gpassk.judging.settings import named, sees_gpus
 from opencompass_gpassk.metrics.reasoning import validity
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-
-if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-
 
 LARGE = 10**9  # parameters; a larger model takes hours on a CPU
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.reasoning import redundancy, validity
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
-
 
 CLASSES = ('negative', 'neutral', 'positive')
 
@@ -45,19 +40,12 @@ class Solution:
     Args:
         question: The problem's text; it may be empty.
         steps: S texts, in order; stored as a tuple.
-
-    Raises:
-        ValueError: If the question or a step isn't a text.
     """
 
     question: str
     steps: Sequence[str]
 
     def __post_init__(self) -> None:
-        if isinstance(self.steps, str):
-            raise ValueError('steps of Solution: a text was given; split it into a list of steps')
-        if strange := [one for one in (self.question, *self.steps) if not isinstance(one, str)]:
-            raise ValueError(f'Solution holds {strange[0]!r}; give question and steps as texts')
         object.__setattr__(self, 'steps', tuple(self.steps))  # a tuple is hashable
 
     @property
@@ -86,7 +74,7 @@ class StepScores:
     tokens: int = 0
 
     @classmethod
-    def refused(cls, steps: int, refusal: Refusal, tokens: int = 0) -> Self:
+    def refused(cls, steps: int, refusal: Refusal, tokens: int = 0) -> StepScores:
         """Return the scores of a refused solution: NaN for each step."""
         return cls(np.full((steps, len(CLASSES)), np.nan), refusal, tokens)
 

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
-from opencompass_gpassk.reasoneval.markers import marked_steps
+from opencompass_gpassk.reasoneval.markers import PARAGRAPH, Span, marked_steps
 from opencompass_gpassk.reasoneval.protected import Protected
 
 # A sentence may end inside quotes, emphasis or a formula that is closed after the full stop.
@@ -94,7 +94,6 @@ def _announces(piece: str) -> bool:
 
 
 LINE_END = re.compile('\r\n|[\r\x0b\x0c\x85\u2028]')
-PARAGRAPH = re.compile(r'\n[^\S\n]*\n\s*')
 LINE = re.compile(r'\n\s*')
 RULE = re.compile(r'\s*(?:-{3,}|\*{3,}|_{3,})\s*')
 RULERS = frozenset('-*_')
@@ -133,14 +132,7 @@ def split_steps(
         The steps, stripped of white space; none is empty or has only invisible characters. The list
         is empty if the response is empty, blank, or a dropped thought. Lines end with ``\\n``,
         unless a delimiter is given.
-
-    Raises:
-        ValueError: If the delimiter is empty or ``thinking`` is neither setting.
     """
-    if delimiter == '':
-        raise ValueError("delimiter='' separates nothing; give a text, or None for the rules")
-    if thinking not in ('drop', 'keep'):
-        raise ValueError(f"thinking={thinking!r} is no setting; choose 'drop' or 'keep'")
     parts = [spoken(response)] if thinking == 'drop' else _all_parts(response)
     split = _by_rules if delimiter is None else lambda part: _by_delimiter(part, delimiter)
     steps = (step for part in parts if part.strip() for step in split(part))
@@ -161,15 +153,11 @@ def _all_parts(response: str) -> list[str]:
 def _by_delimiter(text: str, delimiter: str) -> list[str]:
     protected = Protected(text)
     steps = []
-    start, found = 0, text.find(delimiter)
-    while found >= 0:
-        end = found + len(delimiter)
-        if protected.inside(found) or protected.inside(end):
-            # A delimiter inside a protected span cuts nothing; go on at the end of the span.
-            found = text.find(delimiter, max(found + 1, protected.end_of(found)))
-            continue
-        steps.append(text[start:found].strip())
-        start, found = end, text.find(delimiter, end)
+    start = 0
+    for found in re.finditer(re.escape(delimiter), text):
+        if not (protected.inside(found.start()) or protected.inside(found.end())):
+            steps.append(text[start : found.start()].strip())
+            start = found.end()
     steps.append(text[start:].strip())
     return [step for step in steps if step]
 
@@ -180,10 +168,8 @@ def _by_rules(text: str) -> list[str]:
     marked = marked_steps(text, protected)
     if marked:
         return list(_around_marked(text, marked, protected))
-    for starts in (
-        (match.end() for match in PARAGRAPH.finditer(text)),
-        (match.end() for match in LINE.finditer(text)),
-    ):
+    for gap in (PARAGRAPH, LINE):
+        starts = (match.end() for match in gap.finditer(text))
         steps = joined(_cut(text, starts, protected), _announces)
         if len(steps) > 1:
             return steps
@@ -191,9 +177,7 @@ def _by_rules(text: str) -> list[str]:
     return joined(_cut(text, sentence_starts(text), protected), NUMBER.fullmatch, by=' ')
 
 
-def _around_marked(
-    text: str, marked: Iterable[tuple[int, int]], protected: Protected
-) -> Iterator[str]:
+def _around_marked(text: str, marked: Iterable[Span], protected: Protected) -> Iterator[str]:
     """Yield the marked steps, and the paragraphs before, between and after them."""
     paragraphs = [match.end() for match in PARAGRAPH.finditer(text)]
     position = 0
@@ -216,15 +200,10 @@ def _cut(
     text: str, starts: Iterable[int], protected: Protected, first: int = 0, end: int | None = None
 ) -> list[str]:
     """Cut a part of a text where pieces may start, and leave out pieces without content."""
-    if protected.spans:
-        starts = (start for start in starts if not protected.inside(start))
-    pieces = []
-    for start in starts:
-        pieces.append(text[first:start])
-        first = start
-    pieces.append(text[first:end])
-    stripped = (_without_rules(piece) for piece in pieces)
-    return [piece for piece in stripped if piece]
+    cuts = [start for start in starts if not protected.inside(start)]
+    ends = [*cuts, len(text) if end is None else end]
+    pieces = (_without_rules(text[a:b]) for a, b in zip([first, *cuts], ends, strict=True))
+    return [piece for piece in pieces if piece]
 
 
 def _without_rules(piece: str) -> str:
@@ -233,9 +212,5 @@ def _without_rules(piece: str) -> str:
     if piece[:1] not in RULERS and piece[-1:] not in RULERS:
         return piece
     lines = piece.split('\n')
-    first, last = 0, len(lines)
-    while first < last and (not lines[first].strip() or RULE.fullmatch(lines[first])):
-        first += 1
-    while first < last and (not lines[last - 1].strip() or RULE.fullmatch(lines[last - 1])):
-        last -= 1
-    return '\n'.join(lines[first:last]).strip()
+    kept = [i for i, line in enumerate(lines) if line.strip() and not RULE.fullmatch(line)]
+    return '\n'.join(lines[kept[0] : kept[-1] + 1]).strip() if kept else ''

@@ -29,7 +29,7 @@ from transformers import (
 )
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.reasoneval.batching import Encoded, dtype_keyword, weights_fingerprint
+from opencompass_gpassk.reasoneval.batching import Encoded, load_whole, weights_fingerprint
 from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepTokenizer, find_layout
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.training_data import LABELS, LabelledSteps, TrainingSettings
@@ -38,12 +38,7 @@ CHECKPOINTS = 'checkpoints'
 SIGNATURE = 'run.txt'  # the settings that a resumed run must share with the interrupted one
 
 
-def load_tokenizer(source: str | Path) -> Any:
-    """Load the tokenizer of a backbone from a folder or from the hub."""
-    return AutoTokenizer.from_pretrained(source)
-
-
-def load_for_training(source: str | Path, *, seed: int = 0) -> StepClassifier:
+def load_for_training(source: str | Path, *, seed: int = 0) -> tuple[StepClassifier, Any]:
     """Load a decoder with a new head, or a checkpoint with a head to train further.
 
     Weights are in float32, since small updates vanish in bfloat16.
@@ -53,21 +48,20 @@ def load_for_training(source: str | Path, *, seed: int = 0) -> StepClassifier:
             is left out.
         seed: Seed of the new head's weights.
 
+    Returns:
+        The model and its tokenizer.
+
     Raises:
         ValueError: If the checkpoint lacks weights of the backbone.
         OSError: If there is no such checkpoint.
     """
     source = str(source)
+    tokenizer = AutoTokenizer.from_pretrained(source)
     if find_layout(AutoConfig.from_pretrained(source)):
-        return StepClassifier.load(source, dtype='float32')
-    dtype = {dtype_keyword(): 'float32'}
-    backbone, report = AutoModel.from_pretrained(source, output_loading_info=True, **dtype)
-    if report['missing_keys']:
-        raise ValueError(
-            f'{source}: the checkpoint misses {sorted(report["missing_keys"])[:5]} of its '
-            'backbone; the files may be cut short, or of another model'
-        )
-    return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed))
+        return StepClassifier.load(source, dtype='float32'), tokenizer
+    remedy = 'the files may be cut short, or of another model'
+    backbone, _ = load_whole(AutoModel, source, dtype='float32', remedy=remedy)
+    return StepClassifier(backbone, generator=torch.Generator().manual_seed(seed)), tokenizer
 
 
 IGNORED = -100  # target of tokens that don't end a labelled step, as transformers expects it
@@ -166,11 +160,11 @@ def make_trainer(
     """Return the trainer, which minimises the steps' loss and keeps checkpoints in the folder.
 
     Raises:
-        ValueError: If the processes can't share a batch, or are configured to share the model.
-        ImportError: If ``accelerate`` is not installed.
+        ValueError: If ``accelerate`` is not installed, the processes can't share a batch, or they
+            are configured to share the model.
     """
     if find_spec('accelerate') is None:
-        raise ImportError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
+        raise ValueError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
     arguments = TrainingArguments(
         output_dir=str(folder),
         learning_rate=settings.learning_rate,
@@ -271,7 +265,6 @@ def train(
     folder: str | Path,
     *,
     settings: TrainingSettings | None = None,
-    layout: str | None = None,
     progress: bool = False,
 ) -> Trained:
     """Train a model on step labels and save it, so that :class:`~.classifier.StepScorer` loads it.
@@ -286,13 +279,12 @@ def train(
         folder: Model and tokenizer are saved here in a published layout; checkpoints in its folder
             ``checkpoints``, which is not needed afterwards.
         settings: By default the paper's, as far as they are known.
-        layout: ``7b`` or ``34b``, as in :meth:`.StepClassifier.save`.
         progress: Show a bar on standard error.
 
     Raises:
-        ValueError: If no solution has a label; if the processes can't share a batch; or if the
-            folder holds checkpoints of a run with other data or settings.
-        ImportError: If ``accelerate`` is not installed.
+        ValueError: If no solution has a label; if ``accelerate`` is not installed; if the processes
+            can't share a batch; or if the folder holds checkpoints of a run with other data or
+            settings.
     """
     settings = settings or TrainingSettings()
     folder = Path(folder)
@@ -310,7 +302,7 @@ def train(
     trainer.train(resume_from_checkpoint=str(start) if start else None)
     model.eval()
     if trainer.is_world_process_zero():
-        model.save(folder, layout, position='last')
+        model.save(folder, position='last')
         tokenizer.save_pretrained(folder)
     trainer.accelerator.wait_for_everyone()
     losses = [entry['loss'] for entry in trainer.state.log_history if 'loss' in entry][-RECENT:]
@@ -331,10 +323,3 @@ def _signature(
         del how[name]  # they change results only by rounding
     data = [(each.question, each.steps, each.labels) for each in solutions]
     return stable_hash([model.config.to_dict(), weights_fingerprint(model), data, how])
-
-
-def is_first() -> bool:
-    """Tell whether this is the first of several processes, which alone prints."""
-    from accelerate import PartialState
-
-    return bool(PartialState().is_main_process)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
+from opencompass_gpassk.results.figures import ACCURACY
 from opencompass_gpassk.results.stored_result import (
     Entry,
     Result,
@@ -23,6 +24,7 @@ from opencompass_gpassk.results.stored_result import (
 )
 from opencompass_gpassk.trials import TrialTable
 
+GREEDY, AVERAGE = ACCURACY(n=1), ACCURACY()  # of the greedy result, and of the samples
 Place = tuple[str, str]  # model, data set
 Trials = Mapping[Place, TrialTable]
 

@@ -1,4 +1,4 @@
-"""The files of a report: Markdown, LaTeX, CSV, JSON, and figures as PNG and SVG."""
+"""The files of a report: Markdown, LaTeX, CSV, JSON, and charts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.charts.contents import report_charts
-from opencompass_gpassk.report.charts.style import INSTALL, save_chart
-from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.charts.style import INSTALL, draw_chart, save_chart
+from opencompass_gpassk.report.tables.contents import paper_tables, report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.results.stored_result import (
@@ -213,11 +213,13 @@ def _group_fields(result: Result) -> Iterable[str]:
 
 
 TITLE = 'G-Pass@k'
-KINDS = ('.png', '.svg')
+KINDS, VECTORS = ('.png', '.svg'), ('.pdf', '.svg')
+COLUMN = 3.5  # inches: the widest column of a two-column page
+WIDTH = 5.0  # inches of a chart beside a report, which is read on a screen
 LONGEST = 60  # characters of a figure's name; a file's name may have 255 bytes, in UTF-8
 
 
-class MissingMatplotlibError(ImportError):
+class MissingMatplotlibError(ValueError):
     """Matplotlib, which the figures need, is not installed."""
 
 
@@ -262,7 +264,7 @@ def write_report(
     tables = report_tables(board)
     texts = {
         '.md': _markdown(tables, board.results, states, intervals),
-        '.tex': latex_report(tables, intervals),
+        '.tex': latex_report(paper_tables(board, tables), intervals),
         '.csv': to_csv(board.results),
         '.json': to_json(board.results, [state.as_dict() for state in states]),
     }
@@ -271,34 +273,58 @@ def write_report(
     return tables
 
 
-def write_charts(folder: Path, board: Board) -> list[Path]:
-    """Draw each chart to ``<name>.png`` and ``.svg`` in a folder, and return the paths.
+def write_charts(
+    folder: Path, board: Board, width: float = WIDTH, kinds: Sequence[str] = KINDS
+) -> dict[Path, str]:
+    """Draw each chart to a file of each kind in a folder; return path → caption.
 
-    The file of a benchmark's curves over τ has its name; other charts add a word to it. Without
-    trials there are no charts against n, and no intervals of slopes.
+    Without trials there are no charts against n.
 
     Args:
         folder: The folder; it is made if there is a chart.
         board: What the report is made from.
+        width: Width of the charts, in inches.
+        kinds: Suffixes of the files, of ``.pdf``, ``.png`` and ``.svg``.
 
     Raises:
         MissingMatplotlibError: If matplotlib is missing; it names the command to install it.
     """
-    paths: list[Path] = []
-    for title, draw in report_charts(board):
+    paths: dict[Path, str] = {}
+    for number, chart in enumerate(report_charts(board)):
         try:
-            figure = draw()
+            figure = draw_chart(chart, width)
         except ImportError as error:
             raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
-        folder.mkdir(exist_ok=True)
-        name = re.sub(r'[^\w.-]+', '_', title)[:LONGEST]
-        path = folder / f'{name}.png'
-        if path in paths:
-            path = folder / f'{name}_{len(paths) // len(KINDS)}.png'
-        for kind in KINDS:
-            save_chart(figure, path.with_suffix(kind))
-            paths.append(path.with_suffix(kind))
+        folder.mkdir(parents=True, exist_ok=True)
+        name = re.sub(r'[^\w.-]+', '_', chart.name)
+        name = name if len(name) <= LONGEST else f'{name[: LONGEST - 20]}{name[-20:]}'
+        if folder / f'{name}{kinds[0]}' in paths:
+            name = f'{name}_{number}'
+        for kind in kinds:
+            path = folder / f'{name}{kind}'
+            save_chart(figure, path, one_line(chart.caption))
+            paths[path] = chart.caption
     return paths
+
+
+def write_for_paper(folder: Path, board: Board, width: float) -> list[Path]:
+    """Write the charts as PDF and SVG, and ``gpassk.tex`` with these and the tables.
+
+    Args:
+        folder: The folder; it is made if it is missing.
+        board: What they are made from.
+        width: Width of the charts, in inches.
+
+    Raises:
+        MissingMatplotlibError: If matplotlib is missing.
+    """
+    charts = write_charts(folder, board, width, VECTORS)
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = paper_tables(board, report_tables(board))
+    included = {path.name: told for path, told in charts.items() if path.suffix == VECTORS[0]}
+    path = folder / 'gpassk.tex'
+    path.write_text(latex_report(tables, charts=included, wide=width > COLUMN), encoding='utf-8')
+    return [*charts, path]
 
 
 def _markdown(

@@ -49,10 +49,15 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
 
 def serious_notes(benchmark: Benchmark) -> list[str]:
     """Return why the models of a benchmark can't be compared with one another."""
-    return [
-        f"the results are of different {name}: {' and '.join(values)}; don't compare them"
-        for name, values in _differences(benchmark)
-    ]
+    results = [result for entry in benchmark.entries for result in entry.results]
+    notes = []
+    for key, name in SERIOUS.items():
+        values = dict.fromkeys(setting(result, key) for result in results)
+        values.pop(UNKNOWN, None)
+        if len(values) > 1:
+            told = ' and '.join(values)
+            notes.append(f"the results are of different {name}: {told}; don't compare them")
+    return notes
 
 
 def trust_notes(benchmark: Benchmark) -> list[str]:
@@ -100,7 +105,9 @@ def incomparable(result: Result) -> list[str]:
     name = str(result['benchmark'])
     # A part of a benchmark, such as sample-en, has its caveat.
     notes = [note for key, note in CAVEATS.items() if f'{name}-'.startswith(f'{key}-')]
-    return [*notes, *([OWN_QUESTIONS] if _generated(result) else [])]
+    # The data's version has a seed if this package generated the problems.
+    generated = GENERATED.search(str(result['signature'].get('data')))
+    return [*notes, *([OWN_QUESTIONS] if generated else [])]
 
 
 def undecided_note(results: Results) -> list[str]:
@@ -123,37 +130,23 @@ def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
         best = 'a perfect model scores 0' if k == 1 else f'{100 * (k - 1) / k:.1f} is the maximum'
         notes.append(f'{MG_PASS(k=k).heading}: {best}, since k is odd (the published definition)')
     groups = {group for entry in entries for group in ('', *entry.groups)}
-    if any(_undefined(entry.figure(PASS(k=k), group)) for entry in entries for group in groups):
+    figures = [entry.figure(PASS(k=k), group) for entry in entries for group in groups]
+    if any(value is not None and math.isnan(value) for value in figures):
         notes.append(f'–: undefined, no problem has {k} samples and a verdict')
     return notes
 
 
-def _generated(result: Result) -> bool:
-    """Tell whether this package generated the problems; then the data's version has a seed."""
-    return GENERATED.search(str(result['signature'].get('data'))) is not None
-
-
-def _undefined(value: float | None) -> bool:
-    return value is not None and math.isnan(value)
-
-
-def _differences(benchmark: Benchmark) -> Iterable[tuple[str, list[str]]]:
-    results = [result for entry in benchmark.entries for result in entry.results]
-    for key, name in SERIOUS.items():
-        values = dict.fromkeys(setting(result, key) for result in results)
-        values.pop(UNKNOWN, None)
-        if len(values) > 1:
-            yield name, list(values)
-
-
 def _warnings(benchmark: Benchmark) -> list[str]:
     """Return each warning once, with the models that it concerns, unless it concerns all."""
-    sampled = {e.label: e.result for e in benchmark.entries if e.result}
-    greedy = {e.label: e.greedy for e in benchmark.entries if e.greedy}
-    return [
-        *_told(sampled),
-        *(f'greedy: {warning}' for warning in _told(greedy)),
+    sampled = {e.label: _texts(e.result) for e in benchmark.entries if e.result}
+    greedy = {e.label: _texts(e.greedy) for e in benchmark.entries if e.greedy}
+    return [text for text, _ in told_once(sampled)] + [
+        f'greedy: {text}' for text, _ in told_once(greedy)
     ]
+
+
+def _texts(result: Result) -> list[str]:
+    return list(map(str, result.get('warnings') or []))
 
 
 def _hardly_audited(benchmark: Benchmark) -> list[str]:
@@ -172,14 +165,19 @@ def _hardly_audited(benchmark: Benchmark) -> list[str]:
     return [f'{", ".join(strong)}: {told}'] if strong else []
 
 
-def _told(results: Mapping[str, Result]) -> list[str]:
+def told_once(texts: Mapping[str, Iterable[str]]) -> list[tuple[str, bool]]:
+    """Return each text once, and whether it concerns all models; else it begins with their names.
+
+    Args:
+        texts: Model → its texts.
+    """
     concerned: dict[str, list[str]] = {}
-    for label, result in results.items():
-        for warning in dict.fromkeys(map(str, result.get('warnings') or [])):
-            concerned.setdefault(warning, []).append(label)
+    for label, of_model in texts.items():
+        for text in dict.fromkeys(of_model):
+            concerned.setdefault(text, []).append(label)
     return [
-        warning if len(labels) == len(results) else f'{", ".join(labels)}: {warning}'
-        for warning, labels in concerned.items()
+        (text, True) if len(labels) == len(texts) else (f'{", ".join(labels)}: {text}', False)
+        for text, labels in concerned.items()
     ]
 
 
@@ -227,14 +225,14 @@ def sensitivity_notes(benchmark: Benchmark) -> list[str]:
         figure = parse_figure(told['sensitivity']['figure']).of_n(entry.n)
         recorded = entry.figure(figure)
         for error in ERRORS:
-            for rate, value in told['sensitivity']['rates'][error].items():
-                change = math.nan if None in (value, recorded) else abs(value - recorded)
-                if not math.isnan(change):
-                    name = f'{rate} % of {error}'
-                    changes[name] = max(change, changes.get(name, 0.0))
-                    headings.add(figure.heading)
+            rate, value = max(told['sensitivity']['rates'][error].items(), key=lambda of: of[0])
+            change = math.nan if None in (value, recorded) else abs(value - recorded)
+            if not math.isnan(change):
+                name = f'{rate} % of {error}'
+                changes[name] = max(change, changes.get(name, 0.0))
+                headings.add(figure.heading)
     if not changes:
         return []
-    points = ', '.join(f'{change:.1f} points ({name})' for name, change in changes.items())
+    points = ' or '.join(f'{change:.1f} points ({name})' for name, change in changes.items())
     names = ' or '.join(sorted(headings))
     return [f'independent errors of verdicts would change {names} by up to {points}']

@@ -99,25 +99,28 @@ def evaluate_again(config: ConfigDict, stale: Sequence[tuple[Any, Any]]) -> None
         config: The run's config, with the section ``eval``.
         stale: Configs of model and data set.
     """
-    pairs = [{'models': [model], 'datasets': [dataset]} for model, dataset in stale]
     files = [
         Path(get_infer_output_path(model, dataset, str(Path(config['work_dir'], 'results'))))
         for model, dataset in stale
     ]
-    names = [path.with_name(f'{path.stem}{end}') for path in files for end in BESIDE]
-    moved = [path for path in names if path.is_file()]
-    for path in moved:
+    moved = [
+        (result, path)
+        for result in files
+        for path in (result.with_name(f'{result.stem}{end}') for end in BESIDE)
+        if path.is_file()
+    ]
+    for _, path in moved:
         path.replace(path.with_name(path.name + ASIDE))
     try:
+        pairs = [{'models': [model], 'datasets': [dataset]} for model, dataset in stale]
         part = ConfigDict({**config, 'model_dataset_combinations': pairs})
         tasks = PARTITIONERS.build(config['eval']['partitioner'])(part)
         RUNNERS.build(config['eval']['runner'])(tasks)
     finally:
-        made = {path.with_suffix('') for path in files if path.is_file()}
-        for path in moved:
+        made = {path for path in files if path.is_file()}
+        for result, path in moved:
             aside = path.with_name(path.name + ASIDE)
-            end = next(end for end in BESIDE if path.name.endswith(end))
-            if path.with_name(path.name.removesuffix(end)) in made:
+            if result in made:
                 aside.unlink()
             else:
                 aside.replace(path)

@@ -21,7 +21,7 @@ from opencompass.tasks import OpenICLEvalTask, OpenICLInferTask
 from opencompass.utils import build_dataset_from_cfg, get_logger
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.problem_row import Question
+from opencompass_gpassk.datasets.data_files import Question
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
 

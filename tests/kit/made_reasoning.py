@@ -1,14 +1,17 @@
-"""Results with scores of reasoning, whose new figures are counted here, sample by sample."""
+"""Results with scores of reasoning, computed as the evaluator computes them."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from made_results import make_result
+import numpy as np
+from made_results import as_result
+
+from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.make_result import reasoning_summary
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 # Is the answer right, and the validity and redundancy of its reasoning; None without scores.
 Sample = tuple[bool, float | None, float | None]
@@ -26,9 +29,12 @@ def make_reasoned(
     refusals: Mapping[str, int] | None = None,
     scorer: str = SCORER,
     settings: str = '1a2b3c4d',
-    **more: Any,
+    benchmark: str = 'LiveMathBench-202412',
+    greedy: bool = False,
 ) -> dict[str, Any]:
     """Return the result of problems whose samples are given one by one.
+
+    A right solution has 4 steps, a wrong one 6.
 
     Args:
         samples: ``split_language`` → problems → their samples.
@@ -37,34 +43,45 @@ def make_reasoned(
         refusals: Why there are no scores, and how often.
         scorer: Who scored.
         settings: What stands for the settings in the signature.
-        **more: As for ``make_result``.
+        benchmark: The benchmark's name.
+        greedy: The samples were decoded greedily.
     """
-    n = len(next(iter(samples.values()))[0])
-    counts = {group: [sum(s[0] for s in one) for one in of] for group, of in samples.items()}
-    result = make_result(counts, n, k, **more)
-    problems = {'': [one for of in samples.values() for one in of]}
-    for label in result['groups']:
-        problems[label] = [
-            one
-            for group, of in samples.items()
-            for one in of
-            if set(label.split('-')) <= set(group.split('_'))
-        ]
-    for label, of_label in problems.items():
-        found = scored_figures(of_label, n, result['k'], result['taus'], threshold)
-        result['figures'] |= {f'{label}/{name}' if label else name: x for name, x in found.items()}
-    result |= {name: x for name, x in result['figures'].items() if name in result}
+    problems, trials = [], []
+    for group, of_group in samples.items():
+        split, language = group.split('_')
+        for index, one in enumerate(of_group):
+            name = f'{group}/{index}'
+            problems.append(Problem(name, groups={'split': split, 'language': language}))
+            trials += [_trial(name, replica, *sample) for replica, sample in enumerate(one)]
+    table = TrialTable(problems, trials)
+    n = len(trials) // len(problems)
+    protocol = Protocol(n=n, k=tuple(k) or (1,), sound=threshold)
+    result = as_result(table, protocol, benchmark=benchmark, greedy=greedy)
+    every = np.ones(len(trials), dtype=bool)
     result['reasoning'] = {
         'scorer': scorer,
         'settings': {},
         'threshold': threshold,
         'validity_by': 'min',
         'redundancy_by': 'max',
+        **reasoning_summary(JudgedTrials.recorded(table), every, threshold),
         'refusals': dict(refusals or {}),
-        **solutions(problems[''], threshold),
     }
     result['signature']['reasoning'] = f'{scorer}:{settings}'
     return result
+
+
+def _trial(
+    name: str, replica: int, right: bool, validity: float | None, redundancy: float | None
+) -> Trial:
+    steps = 4.0 if right else 6.0
+    values = {'validity': validity, 'redundancy': redundancy, 'steps': steps, 'tokens': 30 * steps}
+    return Trial(
+        name,
+        replica,
+        Verdict.CORRECT if right else Verdict.INCORRECT,
+        values={key: value for key, value in values.items() if value is not None},
+    )
 
 
 def make_unjudged(values: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
@@ -86,114 +103,3 @@ def make_unjudged(values: Sequence[tuple[float | None, float | None]]) -> dict[s
             found.pop('right')
             found.pop('wrong')
     return result
-
-
-def scored_figures(
-    problems: Sequence[Sequence[Sample]],
-    n: int,
-    ks: Sequence[int],
-    taus: Sequence[float],
-    threshold: float,
-) -> dict[str, float]:
-    """Return the figures of reasoning of some problems, in percent."""
-    flat = [sample for one in problems for sample in one]
-    found: dict[str, float] = {}
-    for index, name in ((1, 'validity'), (2, 'redundancy')):
-        for part, of_part in parts(flat).items():
-            values = [s[index] for s in of_part if s[index] is not None]
-            found[name if part == 'all' else f'{name} ({part})'] = mean(values)
-    rated = [s[1] < threshold for s in flat if s[0] and s[1] is not None]
-    found['false-positive rate'] = mean(rated)
-    found['scored'] = mean([s[1] is not None for s in flat])
-    of_figures: dict[str, Callable[[list[bool]], float]] = {'accuracy': lambda x: mean(x) / 100}
-    for k in ks:
-        of_figures[f'pass@{k}'] = lambda x, k=k: drawn(x, k, 1)
-        for tau in taus:
-            least = max(math.ceil(Fraction(str(tau)) * k), 1)
-            of_figures[f'G-Pass@{k}_{tau}'] = lambda x, k=k, least=least: drawn(x, k, least)
-        of_figures[f'mG-Pass@{k}'] = lambda x, k=k: (
-            2 / k * sum(drawn(x, k, least) for least in range(math.ceil(k / 2) + 1, k + 1))
-        )
-    for name, figure in of_figures.items():
-        scored = [[s for s in one if s[1] is not None] for one in problems]
-        plain = [figure([s[0] for s in one]) for one in scored]
-        sound = [figure([s[0] and s[1] >= threshold for s in one]) for one in scored]
-        found[f'sound {name}'] = mean(sound)
-        found[f'drop to sound {name}'] = mean([a - b for a, b in zip(plain, sound, strict=True)])
-    return found
-
-
-def drawn(right: Sequence[bool], k: int, least: int) -> float:
-    """Return the share of the draws of k samples of which at least so many are right."""
-    draws = list(itertools.combinations(right, k))
-    return sum(sum(draw) >= least for draw in draws) / len(draws) if draws else math.nan
-
-
-def mean(values: Sequence[float]) -> float:
-    """Return a mean in percent, of the numbers that are defined; NaN of none."""
-    known = [value for value in values if not math.isnan(value)]
-    return 100 * sum(known) / len(known) if known else math.nan
-
-
-def parts(flat: Sequence[Sample]) -> dict[str, list[Sample]]:
-    """Return all, right and wrong samples."""
-    return {
-        'all': list(flat),
-        'right': [s for s in flat if s[0]],
-        'wrong': [s for s in flat if not s[0]],
-    }
-
-
-def solutions(problems: Sequence[Sequence[Sample]], threshold: float) -> dict[str, Any]:
-    """Return what a result tells of single solutions; a right one has 4 steps, a wrong one 6."""
-    flat = [sample for one in problems for sample in one]
-    right = [s for s in flat if s[0]]
-    steps = {
-        part: mean([0.04 if s[0] else 0.06 for s in of_part if s[1] is not None])
-        for part, of_part in parts(flat).items()
-    }
-    return {
-        'sound': {
-            'right': len(right),
-            'sound': sum(s[1] is not None and s[1] >= threshold for s in right),
-            'unsound': sum(s[1] is not None and s[1] < threshold for s in right),
-            'unknown': sum(s[1] is None for s in right),
-        },
-        'lengths': {
-            'steps': steps,
-            'tokens': {part: 30 * value for part, value in steps.items()},
-        },
-        'boxes': {
-            name: {
-                part: box([s[index] for s in of_part if s[index] is not None])
-                for part, of_part in parts(flat).items()
-            }
-            for index, name in ((1, 'validity'), (2, 'redundancy'))
-        },
-    }
-
-
-def box(values: Sequence[float]) -> dict[str, float] | None:
-    """Return the statistics of a box plot as matplotlib's own function would, None of nothing."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    q1, med, q3 = (quantile(ordered, share) for share in (0.25, 0.5, 0.75))
-    reach = 1.5 * (q3 - q1)
-    return {
-        'med': med,
-        'q1': q1,
-        'q3': q3,
-        'whislo': min([q1, *(x for x in ordered if x >= q1 - reach)]),
-        'whishi': max([q3, *(x for x in ordered if x <= q3 + reach)]),
-        'mean': sum(ordered) / len(ordered),
-        'n': len(ordered),
-    }
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of ordered values, on the line between the two that are next to it."""
-    place = share * (len(ordered) - 1)
-    below = math.floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])

@@ -178,7 +178,7 @@ def train_steps(folder: Path, share: float = 1.0, *, progress: bool = False) -> 
                 settings=settings,
                 progress=progress,
             )
-    model.half().save(folder, '34b', 'last')
+    model.half().save(folder, 'last')
     tokenizer.save_pretrained(folder)
     # CPUs are slow at half precision: the weights are loaded as the configuration says.
     path = folder / 'config.json'

@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from opencompass_gpassk.report.board import Benchmark, Board, Trials
-from opencompass_gpassk.report.charts.bars import draw_bars
-from opencompass_gpassk.report.charts.boxes import boxed_results, draw_boxes
-from opencompass_gpassk.report.charts.difficulty import draw_decline
-from opencompass_gpassk.report.charts.growth import draw_growth, growing
-from opencompass_gpassk.report.charts.scatter import draw_drop, draw_false_positives, rated_results
-from opencompass_gpassk.report.charts.sweep import draw_slopes, draw_sweep, sweeps
-from opencompass_gpassk.report.charts.tau_curves import draw_benchmark
-from opencompass_gpassk.report.charts.understanding import draw_understanding
+from opencompass_gpassk.report.charts.bars import benchmark_bars
+from opencompass_gpassk.report.charts.boxes import box_charts
+from opencompass_gpassk.report.charts.difficulty import decline_chart
+from opencompass_gpassk.report.charts.growth import growing, growth_chart
+from opencompass_gpassk.report.charts.scatter import (
+    drop_chart,
+    false_positives_chart,
+    rated_results,
+)
+from opencompass_gpassk.report.charts.style import Chart, Looks
+from opencompass_gpassk.report.charts.sweep import sweep_chart, sweeps
+from opencompass_gpassk.report.charts.tau_curves import tau_curves
+from opencompass_gpassk.report.charts.understanding import understanding_chart
 from opencompass_gpassk.report.tables.difficulty import difficulties
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from opencompass_gpassk.results.stored_result import Entry
 
 
-Drawn = tuple[str, Callable[[], 'Figure']]
+def report_charts(board: Board) -> Iterable[Chart]:
+    """Yield the charts of a report. A model looks the same in all of them."""
+    of_benchmarks = chain.from_iterable(one.entries for one in board.benchmarks)
+    labels = dict.fromkeys(e.label for e in chain(of_benchmarks, board.in_versions, board.scored))
+    looks = {label: index for index, label in enumerate(labels)}
+    for benchmark in board.benchmarks:
+        if benchmark.ks and benchmark.taus:
+            yield from _of(benchmark, board.trials or {}, looks)
+    for panel, found in _panels(board.in_versions).items():
+        yield drop_chart(panel, found, looks)
+        yield understanding_chart(panel, found)
+    for panel, found in _panels(board.scored).items():
+        yield from box_charts(panel, found)
+    for panel, found in _panels(rated_results(board.scored)).items():
+        yield false_positives_chart(panel, found, looks)
 
 
-def report_charts(board: Board) -> list[Drawn]:
-    """Return the name of each chart of a report, and the function that draws it."""
-    drawn = [one for benchmark in board.benchmarks for one in _of(benchmark, board.trials or {})]
-    if board.in_versions:
-        drawn.append(('accuracy_and_drop', partial(draw_drop, board.in_versions)))
-        drawn.append(('understanding', partial(draw_understanding, board.in_versions)))
-    if boxed := boxed_results(board.scored):
-        drawn.append(('reasoning', partial(draw_boxes, boxed)))
-    if rated := rated_results(board.scored):
-        drawn.append(('accuracy_and_fpr', partial(draw_false_positives, rated)))
-    return drawn
-
-
-def _of(benchmark: Benchmark, trials: Trials) -> Iterable[Drawn]:
-    """Yield the charts of one benchmark, the curves over τ first."""
-    name = benchmark.name
-    if not benchmark.ks or not benchmark.taus:
-        return
-    yield name, partial(draw_benchmark, benchmark)
-    yield f'{name}_bars', partial(draw_bars, benchmark)
-    if tables := growing(benchmark, trials):
-        yield f'{name}_samples', partial(draw_growth, benchmark, tables)
-    if found := sweeps(benchmark):
-        yield f'{name}_sweep', partial(draw_sweep, benchmark, found)
-    if any(entry.ks and len(set(entry.taus)) > 1 for entry in benchmark.entries):
-        yield f'{name}_slopes', partial(draw_slopes, benchmark, trials)
+def _of(benchmark: Benchmark, trials: Trials, looks: Looks) -> Iterable[Chart]:
+    """Yield the charts of one benchmark with samples, the curves over τ first."""
+    for k in benchmark.ks:
+        yield tau_curves(benchmark, k, looks)
+    yield benchmark_bars(benchmark)
+    for k in benchmark.ks:
+        if tables := growing(benchmark, k, trials):
+            yield growth_chart(benchmark, k, tables, looks)
+    for sweep in sweeps(benchmark):
+        yield sweep_chart(benchmark, sweep)
     if difficulties(benchmark):
-        yield f'{name}_difficulty', partial(draw_decline, benchmark)
+        yield decline_chart(benchmark, looks)
+
+
+def _panels(found: Sequence[Entry]) -> dict[tuple[str, str], list[Entry]]:
+    """Return benchmark and way of decoding → its results."""
+    panels: dict[tuple[str, str], list[Entry]] = {}
+    for one in found:
+        panels.setdefault(one.panel, []).append(one)
+    return panels

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.charts.style import (
-    COLOURS,
-    LINES,
-    MARKERS,
-    add_legend,
-    labelled,
+    Chart,
+    Looks,
+    intervals_told,
+    plot_lines,
     shown_label,
 )
 from opencompass_gpassk.report.tables.difficulty import (
@@ -26,57 +24,40 @@ from opencompass_gpassk.report.tables.table import told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
-def plot_decline(axis: Axes, levels: Sequence[str], series: Mapping[str, Sequence[float]]) -> Axes:
-    """Draw the drop of each model, level by level, and return the axis.
+def plot_decline(
+    axis: Axes, levels: Sequence[str], series: Mapping[str, Sequence[float | None]], looks: Looks
+) -> None:
+    """Draw the drop of each model in percent, level by level.
 
     Args:
         axis: Where to draw.
         levels: L levels, from easy to hard.
-        series: Name → L drops; NaN leaves a gap.
+        series: Name → L drops.
+        looks: Name → number of the model.
     """
-    for index, (name, values) in enumerate(series.items()):
-        axis.plot(
-            range(len(levels)),
-            values,
-            color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index % len(MARKERS)],
-            linestyle=LINES[index // len(COLOURS) % len(LINES)],
-            label=shown_label(name),
-        )
-    axis.set_xticks(range(len(levels)), [shown_label(one) for one in told_apart(levels, 16)])
+    plot_lines(axis, range(len(levels)), series, looks)
+    axis.set_xticks(range(len(levels)), [shown_label(one) for one in told_apart(levels, 9)])
     axis.set_xlim(-0.3, len(levels) - 0.7)
-    axis.axhline(0, color='#999999', linewidth=0.8)
-    axis.grid(alpha=0.3)
-    return axis
+    axis.set_ylabel('drop (% of greedy)')
 
 
-def draw_decline(benchmark: Benchmark) -> Figure:
-    """Return a figure with the drop in points, and in percent of the greedy accuracy.
-
-    Args:
-        benchmark: One with :func:`difficulties`.
-
-    Raises:
-        ImportError: If matplotlib is missing.
-    """
-    from matplotlib.figure import Figure
-
+def decline_chart(benchmark: Benchmark, looks: Looks) -> Chart:
+    """Return the chart of a benchmark with :func:`difficulties`."""
     levels, entries = difficulties(benchmark), comparable(benchmark)
-    figure = Figure(figsize=(9.5, 4.4), layout='constrained')
-    titles = ('drop (points)', 'drop (% of the greedy accuracy)')
-    axes = figure.subplots(1, 2)
-    for axis, place, title in zip(axes, (2, 3), titles, strict=True):
-        series = {
-            entry.label: [
-                declines(entry, level)[place] if level in entry.groups else math.nan
-                for level in levels
-            ]
-            for entry in entries
-        }
-        plot_decline(axis, levels, series).set_title(title)
-    figure.suptitle(shown_label(shortened(benchmark.name, 70)))
-    add_legend(figure, labelled(axes[0]), f'drop: from greedy to {strictest_heading(entries)}')
-    return figure
+    series: dict[str, list[float | None]] = {
+        entry.label: [
+            # A drop of 0 from nothing is no steadiness: without a right greedy answer it is NaN.
+            declines(entry, level)[-1] if level in entry.groups else None
+            for level in levels
+        ]
+        for entry in entries
+    }
+    told = (
+        f'{benchmark.name}: drop from greedy accuracy to {strictest_heading(entries)}, in percent '
+        'of the greedy accuracy, by difficulty.'
+    )
+    told += intervals_told(value for values in series.values() for value in values)
+    plot = partial(plot_decline, levels=levels, series=series, looks=looks)
+    return Chart(f'{benchmark.name}_difficulty', told, plot)

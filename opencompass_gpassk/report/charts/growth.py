@@ -7,7 +7,7 @@ samples, for these problems.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,27 +15,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.report.board import Benchmark, Trials
-from opencompass_gpassk.report.charts.style import (
-    COLOURS,
-    LINES,
-    MARKERS,
-    MOST_BANDS,
-    add_legend,
-    labelled,
-    plot_band,
-    shown_label,
-)
+from opencompass_gpassk.report.charts.style import Chart, Looks, colour_of, plot_line
+from opencompass_gpassk.results.figures import G_PASS
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 MOST_POINTS = 12  # points of a line
@@ -62,7 +52,7 @@ class Growth:
     high: Numbers
 
 
-def growth(table: TrialTable, estimator: Estimator, *, bands: bool = True) -> Growth | None:
+def growth(table: TrialTable, estimator: Estimator) -> Growth | None:
     """Return a figure by number of samples, None if no problem has more than k judged samples.
 
     A problem with too few samples gives all that it has. The variance of an estimate from m of n
@@ -73,7 +63,6 @@ def growth(table: TrialTable, estimator: Estimator, *, bands: bool = True) -> Gr
     Args:
         table: The trials.
         estimator: The figure.
-        bands: Whether to compute low and high; else they are NaN.
     """
     chosen = headline_problems(table.problems)
     right = _right_so_far(table)
@@ -86,115 +75,74 @@ def growth(table: TrialTable, estimator: Estimator, *, bands: bool = True) -> Gr
     steps = np.linspace(estimator.k, n.max(), MOST_POINTS).round()
     samples: NDArray[np.int64] = np.unique(steps.astype(np.int64))
     whole = estimator(n, c)
-    left_open = within_problem_variance(estimator, n, c) if bands else np.full(len(n), np.nan)
-    estimates, spreads = np.empty(len(samples)), np.full(len(samples), np.nan)
+    left_open = within_problem_variance(estimator, n, c)
+    estimates, spreads = np.empty(len(samples)), np.empty(len(samples))
     for index, size in enumerate(samples):
         taken = np.minimum(n, size)
         seen = np.array([row[m] for row, m in zip(rows, taken, strict=True)], dtype=np.int64)
         estimates[index] = estimator(taken, seen).mean()
-        if bands:
-            variances = _choice_variance(estimator, n, c, taken, whole) + left_open
-            spreads[index] = np.sqrt(max(variances.sum(), 0.0)) / len(n)
+        variances = _choice_variance(estimator, n, c, taken, whole) + left_open
+        spreads[index] = np.sqrt(max(variances.sum(), 0.0)) / len(n)
     low, high = (np.clip(whole.mean() + side * spreads, 0, 1) for side in (-NORMAL, NORMAL))
     return Growth(samples, 100 * estimates, 100 * low, 100 * high)
 
 
-def growing(benchmark: Benchmark, trials: Trials) -> dict[str, TrialTable]:
-    """Return label → trials of the entries with more samples than their least k."""
+def growing(benchmark: Benchmark, k: int, trials: Trials) -> dict[str, TrialTable]:
+    """Return label → trials of the entries with more than k samples of a problem."""
     found = {}
     for entry in benchmark.entries:
         table = trials.get(entry.place)
-        if entry.ks and table is not None:
+        if k in entry.ks and table is not None:
             n = table.counts()[0][headline_problems(table.problems)]
-            if n.max(initial=0) > entry.ks[0]:
+            if n.max(initial=0) > k:
                 found[entry.label] = table
     return found
 
 
-def plot_growth(axis: Axes, lines: Mapping[str, Growth | None], k: int, title: str) -> Axes:
-    """Draw one line per model, and the least advised number of samples; return the axis.
+def plot_growth(axis: Axes, lines: Mapping[str, Growth], k: int, looks: Looks) -> None:
+    """Draw one line per model, and the least advised number of samples.
 
     Args:
         axis: Where to draw.
-        lines: Name → its estimates; None has no line, but keeps its colour.
+        lines: Name → its estimates.
         k: The metric's k.
-        title: The panel's heading.
+        looks: Name → number of the model.
     """
-    for index, (name, line) in enumerate(lines.items()):
-        axis.plot(
-            [] if line is None else line.samples,
-            [] if line is None else line.estimate,
-            color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index % len(MARKERS)],
-            linestyle=LINES[index // len(COLOURS) % len(LINES)],
-            markersize=4.5,
-            label=shown_label(name),
-        )
-        if line is not None and not np.isnan(line.low).all():
-            plot_band(axis, line.samples.tolist(), line.low.tolist(), line.high.tolist(), index)
-    axis.margins(y=0.14)
+    for name, line in lines.items():
+        x = line.samples.tolist()
+        plot_line(axis, x, line.estimate.tolist(), looks[name], name)
+        colour = colour_of(looks[name])
+        axis.fill_between(x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
     left, right = axis.get_xlim()
     if left < ADVISED * k < right:
-        axis.axvline(ADVISED * k, color='#555555', linestyle=':', linewidth=1.2)
-        aside = -1 if ADVISED * k > 0.8 * right + 0.2 * left else 1  # within the panel
-        axis.annotate(
-            f'n = {ADVISED}k',
-            (ADVISED * k, 1),
-            (3 * aside, -3),
-            ('data', 'axes fraction'),
-            'offset points',
-            va='top',
-            ha='left' if aside > 0 else 'right',
-            fontsize='small',
-            color='#555555',
-        )
-    low, high = axis.get_ylim()
-    axis.set_ylim(max(low, -2.0), min(high, 102.0))
-    axis.set(title=title, xlabel='samples of each problem, n')
+        axis.axvline(ADVISED * k, color='#555555', linestyle=':', label=f'n = {ADVISED}k')
+    axis.set(xlabel='samples of each problem, n')
     axis.locator_params(axis='x', integer=True)
-    axis.grid(alpha=0.3)
-    return axis
 
 
-def draw_growth(benchmark: Benchmark, tables: Mapping[str, TrialTable]) -> Figure:
-    """Return a figure with two panels for each k: pass@k above, the strictest G-Pass@k below.
+def growth_chart(
+    benchmark: Benchmark, k: int, tables: Mapping[str, TrialTable], looks: Looks
+) -> Chart:
+    """Return the chart of the strictest G-Pass@k.
 
     Args:
         benchmark: The benchmark.
+        k: One of its k.
         tables: Trials from :func:`growing`, at least one.
-
-    Raises:
-        ImportError: If matplotlib is missing.
+        looks: Name → number of the model.
     """
-    from matplotlib.figure import Figure
+    strictest = G_PASS(k=k, tau=benchmark.taus[-1])
 
-    drawn = {k: _lines(tables, k, (0.0, benchmark.taus[-1])) for k in benchmark.ks}
-    drawn = {k: rows for k, rows in drawn.items() if any(any(row.values()) for row in rows)}
-    figure = Figure(figsize=(1.8 + 3.4 * len(drawn), 6.2), layout='constrained')
-    axes = figure.subplots(2, len(drawn), squeeze=False, sharex='col')
-    for column, (k, rows) in enumerate(drawn.items()):
-        names = (f'pass@{k} (%)', f'G-Pass@{k}$_{{{benchmark.taus[-1]}}}$ (%)')  # as TeX
-        for row, (lines, name) in enumerate(zip(rows, names, strict=True)):
-            plot_growth(axes[row, column], lines, k, name)
-        axes[0, column].set_xlabel('')
-    figure.suptitle(shown_label(shortened(benchmark.name, 70)))
-    told = 'lines: from the first n samples of each problem'
-    if len(tables) <= MOST_BANDS:
-        told += '; bands: scatter of estimates from n samples of these problems (95 %)'
-    add_legend(figure, labelled(axes[0, 0]), told)
-    return figure
+    def plot(axis: Axes) -> None:
+        found = {name: growth(table, strictest.estimator()) for name, table in tables.items()}
+        plot_growth(axis, {name: one for name, one in found.items() if one}, k, looks)
+        axis.set_ylabel(f'{strictest.heading} (%)')
 
-
-def _lines(
-    tables: Mapping[str, TrialTable], k: int, taus: Sequence[float]
-) -> list[dict[str, Growth | None]]:
-    return [
-        {
-            name: growth(table, Estimator('G-Pass', k, tau), bands=len(tables) <= MOST_BANDS)
-            for name, table in tables.items()
-        }
-        for tau in taus
-    ]
+    told = (
+        f'{benchmark.name}: {strictest.heading} from the first n samples of each problem. Bands: '
+        'scatter of estimates from n samples of these problems (95 %).'
+    )
+    return Chart(f'{benchmark.name}_samples_k{k}', told, plot)
 
 
 def _right_so_far(table: TrialTable) -> list[NDArray[np.int64]]:

@@ -1,121 +1,82 @@
-"""Models as points: the drop from original problems, and false positives, against accuracy.
-
-Each benchmark and way of decoding has a panel.
-"""
+"""Models as points: the drop from original problems, and false positives, against accuracy."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.style import (
-    COLOURS,
     MARKERS,
-    add_legend,
+    Chart,
+    Looks,
+    colour_of,
+    intervals_told,
     shown_label,
 )
-from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES, Figure
+from opencompass_gpassk.results.stored_result import Entry, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 Points = Mapping[str, tuple[float, float]]
 Values = NDArray[np.float64]
 
-LONGEST_TITLE = 50
-
-
-def plot_points(axis: Axes, points: Points) -> None:
-    """Draw one point per model.
-
-    Args:
-        axis: Where to draw.
-        points: Name → x, y. Points with NaN are not drawn, but keep their colour and marker.
-    """
-    for index, (name, (x, y)) in enumerate(points.items()):
-        axis.plot(
-            x,
-            y,
-            color=COLOURS[index % len(COLOURS)],
-            marker=MARKERS[index % len(MARKERS)],
-            linestyle='none',
-            label=shown_label(name),
-        )
-
-
-def draw_panels(
-    panels: Mapping[str, Points], plot: Callable[[Axes, Points, str], Axes], ylabel: str
-) -> Figure:
-    """Return a figure with two panels per row, and one legend for all.
-
-    Args:
-        panels: Heading → points. Models stand in every panel, in the same order.
-        plot: Draws the points of a panel on an axis, under a heading.
-        ylabel: What the y-axes show.
-
-    Raises:
-        ImportError: If matplotlib is missing.
-    """
-    from matplotlib.figure import Figure
-
-    rows = math.ceil(len(panels) / 2)
-    figure = Figure(figsize=(9.5, 0.9 + 3.6 * rows), layout='constrained')
-    axes = figure.subplots(rows, 2, squeeze=False).reshape(-1)
-    for axis, (title, points) in zip(axes, panels.items(), strict=False):
-        plot(axis, points, shown_label(shortened(title, LONGEST_TITLE))).set_ylabel(ylabel)
-    for axis in axes[len(panels) :]:
-        axis.set_visible(False)
-    handles = {
-        label: handle
-        for axis in axes[: len(panels)]
-        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    add_legend(figure, handles)
-    return figure
-
-
 LEAST_SPAN = 10.0  # points that an axis covers at least
 
 
-def plot_drop(axis: Axes, points: Points, title: str) -> Axes:
+def plot_points(axis: Axes, points: Points, looks: Looks) -> None:
+    """Draw one point per model, with the intervals of both figures.
+
+    Args:
+        axis: Where to draw.
+        points: Name → x, y in percent. Points with NaN are left out.
+        looks: Name → number of the model.
+    """
+    for name, (x, y) in points.items():
+        if math.isnan(x) or math.isnan(y):
+            continue
+        colour, marker = colour_of(looks[name]), MARKERS[looks[name] % len(MARKERS)]
+        axis.plot(x, y, marker, color=colour, label=shown_label(name))
+        if isinstance(x, Estimate):
+            axis.plot(x.interval, (y, y), color=colour, linewidth=0.8)
+        if isinstance(y, Estimate):
+            axis.plot((x, x), y.interval, color=colour, linewidth=0.8)
+    axis.margins(0.08)
+    for limits, put in ((axis.get_xlim(), axis.set_xlim), (axis.get_ylim(), axis.set_ylim)):
+        middle, half = sum(limits) / 2, max(limits[1] - limits[0], LEAST_SPAN) / 2
+        put(middle - half, middle + half)  # wide enough, also with one model or equal figures
+
+
+def plot_drop(axis: Axes, points: Points, looks: Looks) -> None:
     """Draw one point per model, and the regression line with its 95 % band and Pearson's r.
 
-    Returns the axis. As in Figure 3 of arXiv 2501.11790.
+    As in Figure 3 of arXiv 2501.11790.
 
     Args:
         axis: Where to draw.
         points: Name → accuracy on the versions in percent, drop in points. Undefined ones are left
             out; the line needs three points with different accuracies.
-        title: The panel's heading.
+        looks: Name → number of the model.
     """
-    plot_points(axis, points)
+    plot_points(axis, points, looks)
     known = [point for point in points.values() if not any(map(math.isnan, point))]
-    x, y = np.array(known).reshape(-1, 2).T
-    if len(np.unique(x)) > 2:
+    x, y = np.array(known, dtype=float).reshape(-1, 2).T
+    if len(np.unique(x)) > 2 and np.ptp(y) > 0:
         steepness, height = np.polyfit(x, y, deg=1)
         along = np.linspace(x.min(), x.max(), 50)
         line = steepness * along + height
-        axis.plot(along, line, color='#555555', linestyle='--')
+        label = f'r = {np.corrcoef(x, y)[0, 1]:.2f}'
+        axis.plot(along, line, color='#555555', linestyle='--', label=label)
         half = _half_band(x, y - (steepness * x + height), along)
         axis.fill_between(along, line - half, line + half, color='#555555', alpha=0.15, linewidth=0)
-        if np.ptp(y) > 0:
-            title += f', r = {np.corrcoef(x, y)[0, 1]:.2f}'
     axis.axhline(0, color='#999999', linewidth=0.8)
-    low, high = axis.get_ylim()
-    if high - low < LEAST_SPAN:  # with one model, or equal drops
-        axis.set_ylim((low + high - LEAST_SPAN) / 2, (low + high + LEAST_SPAN) / 2)
-    axis.set(xlabel='accuracy on versions, RV (%)', title=title)
-    axis.grid(alpha=0.3)
-    return axis
 
 
 def _half_band(x: Values, residuals: Values, at: Values) -> Values:
@@ -128,79 +89,45 @@ def _half_band(x: Values, residuals: Values, at: Values) -> Values:
     return np.asarray(stdtrit(degrees, 0.975) * error * np.sqrt(leverage))
 
 
-def draw_drop(results: Sequence[Entry]) -> Figure:
-    """Return a figure with a panel for each benchmark and way of decoding.
+def drop_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -> Chart:
+    """Return the chart of a benchmark and way of decoding: the drop against accuracy."""
+    points = _points(results, DROP())
 
-    Raises:
-        ImportError: If matplotlib is missing.
-    """
-    panels: dict[str, dict[str, tuple[float, float]]] = {}
-    # Every panel has a place for every model, so that each keeps its colour.
-    unknown = {one.label: (math.nan, math.nan) for one in results}
-    for one in results:
-        drop, accuracy = one.figure(DROP()), one.figure(ACCURACY())
-        panels.setdefault(', '.join(one.panel), dict(unknown))[one.label] = (
-            number(accuracy),
-            number(drop),
-        )
-    return draw_panels(panels, plot_drop, 'drop SP - RV (points)')
+    def plot(axis: Axes) -> None:
+        plot_drop(axis, points, looks)
+        axis.set(xlabel='accuracy on versions, RV (%)', ylabel='drop SP − RV (points)')
 
-
-MARGIN = 0.08  # share of the range, left free at each end
+    told = (
+        f'{", ".join(panel)}: drop from the accuracy on original problems to that on versions, '
+        "with the regression line, its 95 % band and Pearson's r."
+    )
+    told += intervals_told((v for point in points.values() for v in point), 'crosses')
+    return Chart(f'{"_".join(panel)}_drop', told, plot)
 
 
 def rated_results(found: Sequence[Entry]) -> list[Entry]:
     """Return the results with a point to draw: accuracy and false-positive rate."""
-    return [one for one in found if not any(map(math.isnan, _point(one)))]
+    points = [_points([one], FALSE_POSITIVES())[one.label] for one in found]
+    return [
+        one for one, point in zip(found, points, strict=True) if not any(map(math.isnan, point))
+    ]
 
 
-def plot_false_positives(axis: Axes, points: Points, title: str) -> Axes:
-    """Draw one point per model and return the axis.
+def false_positives_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -> Chart:
+    """Return the chart of a benchmark and way of decoding, of :func:`rated_results`."""
+    points = _points(results, FALSE_POSITIVES())
 
-    Args:
-        axis: Where to draw.
-        points: Name → accuracy and false-positive rate in percent; undefined ones are left out.
-        title: The panel's heading.
-    """
-    plot_points(axis, points)
-    known = [point for point in points.values() if not any(map(math.isnan, point))]
-    accuracies = [accuracy for accuracy, _ in known]
-    highest = max([LEAST_SPAN, *(rate for _, rate in known)])
-    axis.set(
-        xlabel='accuracy (%)',
-        xlim=_limits(min(accuracies, default=0), max(accuracies, default=0)),
-        ylim=(-MARGIN * highest, (1 + MARGIN) * highest),
-        title=title,
-    )
-    axis.grid(alpha=0.3)
-    return axis
+    def plot(axis: Axes) -> None:
+        plot_points(axis, points, looks)
+        axis.set(xlabel='accuracy (%)', ylabel='false-positive rate (%)')
+
+    told = f'{", ".join(panel)}: share of the right answers with invalid reasoning, by accuracy.'
+    told += intervals_told((v for point in points.values() for v in point), 'crosses')
+    return Chart(f'{"_".join(panel)}_fpr', told, plot)
 
 
-def draw_false_positives(found: Sequence[Entry]) -> Figure:
-    """Return a figure with a panel for each benchmark and way of decoding.
-
-    Args:
-        found: Results with a point to draw.
-
-    Raises:
-        ImportError: If matplotlib is missing.
-    """
-    panels: dict[str, dict[str, tuple[float, float]]] = {}
-    # Every panel has a place for every model, so that each keeps its colour.
-    unknown = {one.label: (math.nan, math.nan) for one in found}
-    for one in found:
-        panels.setdefault(', '.join(one.panel), dict(unknown))[one.label] = _point(one)
-    return draw_panels(panels, plot_false_positives, 'false-positive rate (%)')
-
-
-def _point(one: Entry) -> tuple[float, float]:
-    accuracy = one.figure(ACCURACY())
-    rate = one.figure(FALSE_POSITIVES())
-    return math.nan if accuracy is None else accuracy, math.nan if rate is None else rate
-
-
-def _limits(low: float, high: float) -> tuple[float, float]:
-    """Return the limits of an axis for values from low to high, with a margin."""
-    missing = max(LEAST_SPAN - (high - low), 0) / 2
-    margin = MARGIN * max(high - low, LEAST_SPAN)
-    return low - missing - margin, high + missing + margin
+def _points(results: Sequence[Entry], figure: Figure) -> dict[str, tuple[float, float]]:
+    """Return label → accuracy and another figure."""
+    return {
+        one.label: (number(one.figure(ACCURACY())), number(one.figure(figure))) for one in results
+    }

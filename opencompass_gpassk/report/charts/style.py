@@ -1,19 +1,18 @@
-"""The style of figures (colours, markers, legends, bands, labels), and saving them."""
+"""The look of charts: what is common to lines, bars and points; drawing and saving at a width."""
 
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.stored_result import Estimate
 
 if TYPE_CHECKING:
-    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -23,85 +22,190 @@ INSTALL = 'pip install "matplotlib>=3.8"'
 # Okabe and Ito's colours, for colour-blind readers; without yellow, which is too faint for lines.
 COLOURS = ('#0072B2', '#D55E00', '#009E73', '#CC79A7', '#56B4E9', '#E69F00', '#000000')
 MARKERS = ('o', 's', '^', 'D', 'v', 'P', 'X', '*')
-ROW = 0.23  # height of a row of a legend, in inches
-LONGEST_LABEL = 56  # characters of a label in a legend
-MOST_BANDS = 6  # models: more bands than that hide one another
 LINES = ('-', '--', '-.', ':')
+DODGE, MOST_DODGE = 0.012, 0.06  # between two intervals, between all: shares of the axis
+SIZE = 8.0  # points of all texts, at the width at which a chart is drawn
+LETTERS = 15  # of that size, in an inch
+ROW = 0.17  # height of a row of the legend, in inches
+RC: Any = {
+    'font.size': SIZE,
+    **dict.fromkeys(
+        ('axes.labelsize', 'legend.fontsize', 'xtick.labelsize', 'ytick.labelsize'), SIZE
+    ),
+    'lines.linewidth': 1.2,
+    'lines.markersize': 4.0,
+    'axes.linewidth': 0.6,
+    'axes.axisbelow': True,
+    'axes.grid': True,
+    'grid.alpha': 0.3,
+    'grid.linewidth': 0.6,
+    'hatch.linewidth': 0.5,
+    'patch.linewidth': 0.6,
+    'pdf.fonttype': 42,
+    'svg.fonttype': 'none',
+    'svg.hashsalt': 'gpassk',
+}
+Looks = Mapping[str, int]  # name of a model → its number, the same in all charts
+UNDEFINED = '–'
+PLACEHOLDER = f'{UNDEFINED}: undefined'
 
 
-def add_legend(figure: Figure, handles: Mapping[str, Artist], told: str = '') -> None:
-    """Put the legend of all panels below them, in as many columns as fit.
+@dataclass(frozen=True)
+class Chart:
+    """A chart of one panel, without a title: a paper has its caption below it.
 
-    The figure grows with the rows of the legend, so that the panels keep their height.
+    Attributes:
+        name: Its name, from which that of its file is made.
+        caption: What it shows, in a sentence or two.
+        plot: Draws it on an axis.
+        height: Height of the panel, in inches.
+    """
+
+    name: str
+    caption: str
+    plot: Callable[[Axes], object]
+    height: float = 1.9
+
+
+def draw_chart(chart: Chart, width: float) -> Figure:
+    """Return the figure of a chart, its legend below it.
 
     Args:
-        figure: The figure.
-        handles: Label → the line, bar or box that it explains.
-        told: A text above the labels.
+        chart: The chart.
+        width: Width of the figure in inches.
+
+    Raises:
+        ImportError: If matplotlib is missing.
     """
-    # Twelve characters need about an inch; each entry also needs room for its line.
-    room = int(12 * figure.get_figwidth())
-    labels = told_apart(list(handles), min(room - 8, LONGEST_LABEL))
-    columns = max(1, min(room // (8 + max(map(len, labels), default=1)), 3))
-    rows = math.ceil(len(labels) / columns)
-    figure.set_figheight(figure.get_figheight() + ROW * max(rows - 1, 0))
-    figure.legend(
-        handles.values(),
-        labels,
-        loc='outside lower center',
-        ncols=columns,
-        title=textwrap.fill(told, room) or None,
-        title_fontsize='small',
-    )
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(RC):
+        figure = Figure(figsize=(width, chart.height), layout='constrained')
+        figure.get_layout_engine().set(w_pad=0.02, h_pad=0.02)  # type: ignore[call-arg,union-attr]
+        axis = figure.subplots()
+        chart.plot(axis)
+        handles, names = axis.get_legend_handles_labels()
+        if handles:
+            room = int(LETTERS * width)
+            labels = told_apart(names, room - 6)
+            # A label's line takes the room of six letters.
+            columns = max(1, min(room // (6 + max(map(len, labels))), 4))
+            rows = math.ceil(len(labels) / columns)
+            figure.set_figheight(chart.height + ROW * rows)
+            figure.legend(
+                handles, labels, loc='outside lower center', ncols=columns, columnspacing=1.2
+            )
+    return figure
 
 
-def labelled(axis: Axes) -> dict[str, Artist]:
-    """Return label → handle of everything labelled on an axis, for a legend."""
-    handles, labels = axis.get_legend_handles_labels()
-    return dict(zip(labels, handles, strict=True))
+def save_chart(figure: Figure, path: Path, caption: str = '') -> None:
+    """Write a figure as PDF, PNG or SVG, by the path's suffix, with its caption in the file.
 
-
-def save_chart(figure: Figure, path: Path) -> None:
-    """Write a figure as PNG or SVG, by the path's suffix; the same figure gives the same bytes.
-
-    Texts in an SVG stay texts, shown in a font of its reader.
+    The same figure gives the same bytes. Texts in an SVG stay texts, in a font of its reader.
     """
-    import matplotlib
+    from matplotlib import rc_context
 
     kind = path.suffix.removeprefix('.')
-    known = {'png': {'Software': None}, 'svg': {'Date': None, 'Creator': None}}
-    with matplotlib.rc_context({'svg.fonttype': 'none', 'svg.hashsalt': 'gpassk'}):
-        figure.savefig(path, dpi=150, format=kind, metadata=known[kind])
+    made = {'png': ['Software'], 'svg': ['Date', 'Creator'], 'pdf': ['CreationDate', 'Producer']}
+    with rc_context(RC):
+        known = {'Title': caption, **dict.fromkeys(made[kind])}
+        figure.savefig(path, dpi=200, format=kind, metadata=known)
 
 
-def plot_band(
-    axis: Axes, x: Sequence[float], low: Sequence[float], high: Sequence[float], index: int
+def plot_lines(
+    axis: Axes, x: Sequence[float], series: Mapping[str, Sequence[float | None]], looks: Looks
 ) -> None:
-    """Shade the area between two lines, in the colour of the line with this index."""
-    axis.fill_between(
-        x, low, high, color=COLOURS[index % len(COLOURS)], alpha=0.15, linewidth=0, zorder=1
+    """Draw lines with the intervals of their figures, undefined ones as a dash at the axis.
+
+    Args:
+        axis: Where to draw.
+        x: X places of the figures, ascending.
+        series: Name → X figures; None was not measured, and NaN is undefined.
+        looks: Name → number of the line, which decides how it looks.
+    """
+    step = min(DODGE, MOST_DODGE / len(series)) * (max(x) - min(x))
+    for order, (name, values) in enumerate(series.items()):
+        plot_line(axis, x, [math.nan if v is None else v for v in values], looks[name], name)
+        aside = step * (order - (len(series) - 1) / 2)  # intervals at one place stand side by side
+        for place, value in zip(x, values, strict=True):
+            if isinstance(value, Estimate):
+                ends = [place + aside] * 2, value.interval
+                axis.plot(*ends, color=colour_of(looks[name]), linewidth=0.8, clip_on=False)
+            elif value is not None and math.isnan(value):
+                at = place + 2 * aside, 0.0
+                put_undefined(axis, at, ('data', 'axes fraction'), colour_of(looks[name]))
+
+
+def plot_line(
+    axis: Axes, x: Sequence[float], values: Sequence[float], index: int, label: str
+) -> None:
+    """Draw the line with this number, which decides how it looks."""
+    axis.plot(
+        x,
+        values,
+        color=colour_of(index),
+        marker=MARKERS[index % len(MARKERS)],
+        linestyle=LINES[index % len(LINES)],
+        label=shown_label(label),
+        clip_on=False,
     )
 
 
-def ends_of(values: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Return the lower and upper ends of figures' intervals, NaN where they have none."""
-    ends = [v.interval if isinstance(v, Estimate) else (math.nan, math.nan) for v in values]
-    return [low for low, _ in ends], [high for _, high in ends]
+def colour_of(index: int) -> str:
+    """Return the colour of the line or point with this number."""
+    return COLOURS[index % len(COLOURS)]
 
 
-def intervals_name(figures: Iterable[Iterable[float]]) -> str:
-    """Return level and meaning of the figures' intervals, each if it is the same for all."""
-    settings = [v.uncertainty for one in figures for v in one if isinstance(v, Estimate)]
+def put_undefined(
+    axis: Axes, at: tuple[float, float], of: tuple[str, str], colour: str = 'black'
+) -> None:
+    """Write a dash where a figure is undefined.
+
+    Args:
+        axis: Where to draw.
+        at: The place.
+        of: Its coordinates, as ``Axes.annotate`` takes them.
+        colour: Colour of the dash.
+    """
+    axis.annotate(
+        UNDEFINED,
+        at,
+        (2, 2),
+        xycoords=of,
+        textcoords='offset points',
+        color=colour,
+        weight='bold',
+    )
+
+
+def name_rows(axis: Axes, names: Sequence[str]) -> None:
+    """Name the rows of a chart from the top, in at most a third of its width."""
+    most = int(LETTERS * axis.get_figure().get_figwidth() / 3)  # type: ignore[union-attr]
+    axis.set_yticks(range(len(names)), [shown_label(name) for name in told_apart(names, most)])
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.grid(visible=False, axis='y')
+
+
+def intervals_told(figures: Iterable[float | None], shown: str = 'upright lines') -> str:
+    """Return a sentence on the intervals and undefined figures of a chart, '' without any.
+
+    It tells level and meaning of the intervals, each if it is the same for all.
+
+    Args:
+        figures: The figures; None was not measured.
+        shown: How the chart shows intervals.
+    """
+    values = [value for value in figures if value is not None]
+    settings = [value.uncertainty for value in values if isinstance(value, Estimate)]
     levels = {known.get('level') for known in settings}
     of = {str(known['of']) for known in settings if known.get('of')}
     level = levels.pop() if len(levels) == 1 else None
     share = f'{100 * level:g} % ' if isinstance(level, float) else ''
-    return f'{share}intervals' + (f', for {shown_label(of.pop())}' if len(of) == 1 else '')
-
-
-def has_intervals(figures: Iterable[Iterable[float]]) -> bool:
-    """Tell whether any of these figures has an interval."""
-    return any(isinstance(value, Estimate) for one in figures for value in one)
+    told = f' {shown.capitalize()}: {share}intervals' if settings else ''
+    told += f', for {one_line(of.pop())}' if len(of) == 1 else ''
+    told += '.' if settings else ''
+    return told + (f' {PLACEHOLDER}.' if any(map(math.isnan, values)) else '')
 
 
 def shown_label(name: str) -> str:

@@ -4,42 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.style import (
-    add_legend,
-    labelled,
-    shown_label,
+    Chart,
+    intervals_told,
+    name_rows,
+    put_undefined,
 )
-from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.figures import UNDERSTANDING, UNDERSTANDING_SCORE
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.stored_result import Entry, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 # The fills differ in lightness and hatching too, for a copy without colours.
 FILLS = (('#0072B2', ''), ('#56B4E9', '////'), ('#D55E00', 'xx'))
 CONSISTENT = 60  # a lower score is inconsistent
-LONGEST_NAME = 34
 
 
-def plot_understanding(axis: Axes, scores: Mapping[str, Sequence[float]]) -> Axes:
-    """Draw a model's three shares as a bar, its score on a line through all, and return the axis.
+def plot_understanding(axis: Axes, scores: Mapping[str, Sequence[float]]) -> None:
+    """Draw a model's three shares as a bar, and its score with its interval on a line through all.
 
     Args:
         axis: Where to draw.
         scores: Name of a model → shares of complete, partial and collapsed understanding and the
-            score, in percent; a model without right originals has NaN, and no bar.
+            score, in percent; a model without right originals has NaN, and a dash.
     """
     places = range(len(scores))
     ends = [0.0] * len(scores)
     for share, (family, (colour, hatch)) in enumerate(zip(UNDERSTANDING, FILLS, strict=True)):
-        widths = [0.0 if math.isnan(one[share]) else one[share] for one in scores.values()]
+        widths = [0.0 if math.isnan(one[share]) else float(one[share]) for one in scores.values()]
         axis.barh(
             places,
             widths,
@@ -49,35 +47,26 @@ def plot_understanding(axis: Axes, scores: Mapping[str, Sequence[float]]) -> Axe
             color=colour,
             hatch=hatch,
             edgecolor='black',
-            linewidth=0.6,
         )
         ends = [end + width for end, width in zip(ends, widths, strict=True)]
-    line = [one[-1] for one in scores.values()]
-    axis.plot(line, places, color='black', marker='D', label='understanding (Eq. 5)')
+    line = [float(one[-1]) for one in scores.values()]
+    axis.plot(line, places, 'D-', color='black', markeredgecolor='white', label='score (Eq. 5)')
+    for place, (*_, score) in zip(places, scores.values(), strict=True):
+        if isinstance(score, Estimate):
+            axis.plot(score.interval, (place, place), color='white', linewidth=2.6, zorder=1.9)
+            axis.plot(score.interval, (place, place), color='black', linewidth=1.0)
+        elif math.isnan(score):
+            put_undefined(axis, (0.0, place), ('data', 'data'))
     axis.axvline(CONSISTENT, color='black', linestyle=':', label=f'consistent from {CONSISTENT}')
-    axis.set_yticks(places, [shown_label(name) for name in told_apart([*scores], LONGEST_NAME)])
-    axis.set(xlim=(0, 100), ylim=(len(scores) - 0.5, -0.5))
-    return axis
+    name_rows(axis, list(scores))
+    axis.set(xlim=(0, 100), xlabel='right originals (%)')
 
 
-def draw_understanding(results: Sequence[Entry]) -> Figure:
-    """Return a figure with a panel for each benchmark and way of decoding.
-
-    Raises:
-        ImportError: If matplotlib is missing.
-    """
-    from matplotlib.figure import Figure
-
-    panels: dict[str, dict[str, list[float]]] = {}
-    for one in results:
-        panel = panels.setdefault(', '.join(one.panel), {})
-        figures = (*UNDERSTANDING, UNDERSTANDING_SCORE)
-        panel[one.label] = [number(one.figure(family())) for family in figures]
-    heights = [0.8 + 0.35 * len(scores) for scores in panels.values()]
-    figure = Figure(figsize=(8, 1.2 + sum(heights)), layout='constrained')
-    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights).reshape(-1)
-    for axis, (title, scores) in zip(axes, panels.items(), strict=True):
-        plot_understanding(axis, scores).set_title(shown_label(shortened(title, 70)))
-    axes[-1].set_xlabel('questions whose original is right (%)')
-    add_legend(figure, labelled(axes[0]))
-    return figure
+def understanding_chart(panel: tuple[str, str], results: Sequence[Entry]) -> Chart:
+    """Return the chart of a benchmark and way of decoding."""
+    figures = (*UNDERSTANDING, UNDERSTANDING_SCORE)
+    scores = {one.label: [number(one.figure(family())) for family in figures] for one in results}
+    told = f'{", ".join(panel)}: understanding of the questions whose original is right.'
+    told += intervals_told((one[-1] for one in scores.values()), 'white-edged lines')
+    plot = partial(plot_understanding, scores=scores)
+    return Chart(f'{"_".join(panel)}_understanding', told, plot, 0.5 + 0.27 * len(scores))

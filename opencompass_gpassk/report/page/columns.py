@@ -1,13 +1,12 @@
-"""The columns of the leaderboard: key, heading and meaning of each."""
+"""The figures on the page: how they are called, their columns, and their values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
-from typing import Any
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from opencompass_gpassk.formats.display import one_line
-from opencompass_gpassk.report.board import Benchmark
+from opencompass_gpassk.report.board import GREEDY, Benchmark
 from opencompass_gpassk.report.cells import BRACKETS, interval_notes
 from opencompass_gpassk.results.figures import (
     ACCURACY,
@@ -17,130 +16,85 @@ from opencompass_gpassk.results.figures import (
     Over,
     Side,
 )
-from opencompass_gpassk.results.groups import in_group
-from opencompass_gpassk.results.stored_result import (
-    Entry,
-    Estimate,
-    Result,
-    figures_of,
-    is_greedy,
-    read_figure,
-    shares_of,
-)
-
-GREEDY, AVERAGE = 'greedy', 'average@n'
+from opencompass_gpassk.results.stored_result import Entry, Estimate, figures_of, read_figure
 
 
-PLACES = {'k': '{k}', 'tau': '{tau}', 'm': '{m}', 'n': 'n'}  # the page fills in k, τ and m
-ABOUT_GREEDY = 'share of the problems that the greedy response solves'
+class Column(NamedTuple):
+    """A figure with its heading and its meaning."""
+
+    figure: Figure
+    heading: str
+    about: str
 
 
-def _columns() -> Iterable[dict[str, Any]]:
-    """Yield the columns of the leaderboard. In their keys ``{k}`` and ``{tau}`` stand for the
-    reader's choices, ``{m}`` for the versions of a question.
+def heading_of(figure: Figure) -> str:
+    """Return what a figure is called; that of accuracy says how responses were drawn."""
+    return 'greedy' if figure == GREEDY else figure.heading
+
+
+def measured(entry: Entry, figure: Figure, group: str = '') -> float | None:
+    """Return a figure of an entry in percent; NaN if it is undefined, None if it wasn't measured.
+
+    Args:
+        entry: The entry.
+        figure: :data:`GREEDY`, or a figure of the samples; without samples those of the greedy
+            result, but for its accuracy.
+        group: Label of a group, '' for all problems.
     """
+    if figure == GREEDY:
+        return entry.greedy_accuracy(group)
+    result = entry.result if figure.family is ACCURACY else entry.result or entry.greedy
+    return read_figure(result or {}, figure, group)
+
+
+def known(entry: Entry, figure: Figure, group: str = '') -> float | None:
+    """Return a figure of an entry in percent; None if it is undefined or wasn't measured."""
+    value = measured(entry, figure, group)
+    return None if value is None or math.isnan(value) else value
+
+
+def columns_at(benchmark: Benchmark, k: int | None, m: int | None) -> list[Column]:
+    """Return the columns of the figures at k that any entry has, for m versions of a question."""
+    return [
+        Column(figure, heading_of(figure), _about(figure))
+        for figure in _figures(benchmark, k, m)
+        if any(measured(entry, figure) is not None for entry in benchmark.entries)
+    ]
+
+
+def _figures(benchmark: Benchmark, k: int | None, m: int | None) -> Iterator[Figure]:
+    for family, side in _families():
+        if family is ACCURACY and side is Side.PLAIN:
+            yield GREEDY
+        for tau in benchmark.taus if family.has('tau') else [None]:
+            at_k, of_m = k if family.has('k') else None, m if family.has('m') else None
+            yield family(k=at_k, tau=tau, m=of_m).on(side)
+
+
+def _families() -> Iterator[tuple[Family, Side]]:
     shown = [one for one in FAMILIES if one.on_page]
-    for family in (one for one in shown if one.over is Over.RIGHT_ORIGINALS):
-        yield _column(family, Side.PLAIN)
-    yield {'key': GREEDY, 'heading': GREEDY, 'about': ABOUT_GREEDY, 'lower': False}
-    for family in (one for one in shown if one.over is Over.PROBLEMS):
-        yield _column(family, Side.PLAIN)
-    for family in (one for one in shown if one.sides):
-        yield _column(family, Side.SOUND)
+    for over in (Over.RIGHT_ORIGINALS, Over.PROBLEMS):
+        yield from ((one, Side.PLAIN) for one in shown if one.over is over)
+    yield from ((one, Side.SOUND) for one in shown if one.sides)
     for over in (Over.RESPONSES, Over.QUESTIONS):
-        for family in (one for one in shown if one.over is over):
-            yield _column(family, Side.PLAIN)
+        yield from ((one, Side.PLAIN) for one in shown if one.over is over)
 
 
-def _column(family: Family, side: Side) -> dict[str, Any]:
-    key = AVERAGE if family is ACCURACY else family.key
-    heading = (family.heading or family.key).format(**PLACES)
-    about = family.about
-    if side is Side.SOUND:
-        about = f'like {heading}, but the reasoning must be valid too'
-    return {
-        'key': side.value + key,
-        'heading': side.value + heading,
-        'about': about,
-        'lower': family.lower_is_better,
-    }
-
-
-def entry_figures(entry: Entry, group: str = '') -> dict[str, float | None]:
-    """Return the figures of an entry in percent: name → value, NaN if undefined.
-
-    Names are the result's keys, except for accuracy, which is ``average@n`` or ``greedy``.
-    """
-    figures = dict(_figures(entry.result or entry.greedy or {}, group))
-    if entry.greedy is not None:
-        figures[GREEDY] = entry.greedy_accuracy(group)
-    return {name: value for name, value in figures.items() if value is not None}
-
-
-def entry_intervals(entry: Entry, group: str = '') -> dict[str, list[Any]]:
-    """Return the intervals of an entry's figures: name → [low, high, method], in percent.
-
-    It is empty for results without intervals.
-    """
-    return {
-        name: [*value.interval, one_line(value.method)]
-        for name, value in entry_figures(entry, group).items()
-        if isinstance(value, Estimate)
-    }
-
-
-def true_figures(entry: Entry, group: str = '') -> dict[str, list[float]]:
-    """Return an entry's figures under true verdicts, in percent; {} without an audit.
-
-    Returns:
-        Name → estimate, its range, and its range with sampling if the figure has an interval.
-    """
-    found = {}
-    for figure in figures_of(entry.result) if entry.true_figures else ():
-        if true := entry.true_figures.get(in_group(group, figure.key)):
-            ends = [*true['range'], *(true.get('with_sampling') or [])]
-            found[figure_name(figure, AVERAGE)] = [true['estimate'], *ends]
-    return found
+def _about(figure: Figure) -> str:
+    if figure == GREEDY:
+        return 'share of the problems that the greedy response solves'
+    if figure.side is Side.SOUND:
+        return f'like {figure.on(Side.PLAIN).heading}, but the reasoning must be valid too'
+    return figure.family.about.format(k=figure.k, tau=figure.tau, m=figure.m, n='n')
 
 
 def column_notes(benchmark: Benchmark) -> list[str]:
     """Return the notes on the intervals of a benchmark's figures."""
-    columns: dict[str, list[float | None]] = {}
+    cells: dict[str, list[float | None]] = {}
     for entry in benchmark.entries:
-        for name, value in entry_figures(entry).items():
-            columns.setdefault(name, []).append(value)
-    return interval_notes(columns, BRACKETS)
-
-
-def shown_columns(benchmark: Benchmark) -> list[dict[str, Any]]:
-    """Return the columns with a figure in any entry of a benchmark, in their order."""
-    names = {name for entry in benchmark.entries for name in entry_figures(entry)}
-    sizes = {
-        str(versions['per_group'])
-        for entry in benchmark.entries
-        for result in entry.results
-        if (versions := result.get('versions'))
-    }
-    ks, taus = map(str, benchmark.ks), map(str, benchmark.taus)
-    places = list(product(list(ks) or [''], list(taus) or [''], sizes or ['']))
-    columns = []
-    for column in _columns():
-        if any(column['key'].format(k=k, tau=tau, m=m) in names for k, tau, m in places):
-            columns.append(column)
-    return columns
-
-
-def _figures(result: Result, group: str) -> Iterable[tuple[str, float | None]]:
-    """Yield name and value of a result's figures for a group."""
-    if not result:
-        return
-    of_group = (result.get('groups') or {}).get(group) or {}
-    plain = GREEDY if is_greedy(result) else AVERAGE
-    for figure in figures_of(result, originals='version' in of_group):
-        yield figure_name(figure, plain), read_figure(result, figure, group)
-    yield from () if group else shares_of(result).items()
-
-
-def figure_name(figure: Figure, accuracy: str) -> str:
-    """Return the name of a figure on the page; that of accuracy says how responses were drawn."""
-    return figure.side.value + accuracy if figure.family is ACCURACY else figure.key
+        stored = figures_of(entry.result or entry.greedy or {})
+        for figure in (*(one.of_n(None) for one in stored), GREEDY):
+            value = measured(entry, figure)
+            if isinstance(value, Estimate):
+                cells.setdefault(heading_of(figure), []).append(value)
+    return interval_notes(cells, BRACKETS)

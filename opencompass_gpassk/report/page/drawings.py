@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from markupsafe import Markup
 
 from opencompass_gpassk.report.cells import shown_cell
+from opencompass_gpassk.results.stored_result import Estimate
 
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
 LIGHT = ('#0861f0', '#d63f10', '#491c56', '#b94e8c', '#64082d', '#ac37bc', '#231d85', '#d00f4d')
@@ -44,18 +44,23 @@ def percent(value: float | None) -> str:
     return '–' if value is None else shown_cell(float(value), 1)
 
 
-def span(ends: Sequence[float | None] | None) -> str:
+def interval_of(value: float | None) -> Sequence[float] | None:
+    """Return the interval of a figure, None without one."""
+    return value.interval if isinstance(value, Estimate) else None
+
+
+def span(ends: Sequence[float] | None) -> str:
     """Return an interval as text, '' without one."""
-    return f'[{percent(ends[0])}, {percent(ends[1])}]' if ends and None not in ends[:2] else ''
+    return f'[{percent(ends[0])}, {percent(ends[1])}]' if ends else ''
 
 
-def dumbbell(some: float | None, every: float | None, ends: Sequence[float] | None) -> Markup:
+def dumbbell(some: float | None, every: float | None) -> Markup:
     """Draw pass@k (hollow) and G-Pass@k at τ = 1 (full) with its interval, from 0 to 100 %."""
     if some is None or every is None:
         return Markup('–')
     low, high = _x(every), _x(some)
     band = ''
-    if ends:
+    if ends := interval_of(every):
         left, right = _x(ends[0]), _x(ends[1])
         band = f'<path class=iv d="M{left:.0f} 12H{right:.0f}"/>'
     return Markup(
@@ -96,27 +101,31 @@ class Curve:
     Attributes:
         label: The model.
         index: Decides how it looks, see :func:`look`.
-        points: τ → figure and its interval, in percent.
+        points: τ → figure in percent.
     """
 
     label: str
     index: int
-    points: Mapping[str, tuple[float, Sequence[float] | None]]
+    points: Mapping[float, float]
+
+    @property
+    def last(self) -> float:
+        """The figure at the greatest τ."""
+        return list(self.points.values())[-1]
 
 
-Value = TypeVar('Value')
-Scale = Callable[[Value], float]  # value → place in the drawing
+Scale = Callable[[float], float]  # value → place in the drawing
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 350, 40, 200, 12, 40
 
 
-def curves_over_tau(curves: Sequence[Curve], taus: Sequence[str], k: int) -> Markup:
+def curves_over_tau(curves: Sequence[Curve], taus: Sequence[float], k: int) -> Markup:
     """Draw the curves of G-Pass@k over τ, the first :data:`IN_FULL` in full; intervals are bars."""
-    known = [v for one in curves for v, _ in one.points.values()]
-    known += [ends[1] for one in curves for _, ends in one.points.values() if ends]
-    top = min(100, 10 * (int(max(known, default=90)) // 10 + 1))
+    values = [value for one in curves for value in one.points.values()]
+    highest = max(end for value in values for end in (value, *(interval_of(value) or ())))
+    top = min(100, 10 * (int(highest) // 10 + 1))
 
-    def x(tau: str) -> float:
-        return LEFT + float(tau) * (WIDTH - LEFT - RIGHT)
+    def x(tau: float) -> float:
+        return LEFT + tau * (WIDTH - LEFT - RIGHT)
 
     def y(share: float) -> float:
         return TOP + (HEIGHT - TOP - BOTTOM) * (1 - share / top)
@@ -131,7 +140,7 @@ def curves_over_tau(curves: Sequence[Curve], taus: Sequence[str], k: int) -> Mar
         parts.append(
             Markup(
                 '<path class=tk d="M{:.0f} {}v5"/><text class=m x={:.0f} y={}>{:g}</text>'
-            ).format(x(tau), HEIGHT - BOTTOM, x(tau), HEIGHT - BOTTOM + 19, float(tau))
+            ).format(x(tau), HEIGHT - BOTTOM, x(tau), HEIGHT - BOTTOM + 19, tau)
         )
     parts.append(
         Markup(
@@ -149,9 +158,9 @@ def curves_over_tau(curves: Sequence[Curve], taus: Sequence[str], k: int) -> Mar
     ).format(WIDTH, HEIGHT, k, Markup('').join(parts))
 
 
-def _curve(one: Curve, x: Scale[str], y: Scale[float], aside: float, *, shown: bool) -> Markup:
+def _curve(one: Curve, x: Scale, y: Scale, aside: float, *, shown: bool) -> Markup:
     colour, dash = look(one.index)
-    line = ' '.join(f'{x(tau):.0f},{y(value):.1f}' for tau, (value, _) in one.points.items())
+    line = ' '.join(f'{x(tau):.0f},{y(value):.1f}' for tau, value in one.points.items())
     dashes = Markup(' stroke-dasharray="{}"').format(DASHES[dash]) if DASHES[dash] else ''
     points = Markup('').join(
         Markup(
@@ -160,31 +169,26 @@ def _curve(one: Curve, x: Scale[str], y: Scale[float], aside: float, *, shown: b
             one.label,
             tau,
             percent(value),
-            span(ends),
+            span(interval_of(value)),
             Markup('<path class=iv d="M{:.1f} {:.1f}V{:.1f}"/>').format(
                 x(tau) + aside, y(ends[0]), y(ends[1])
             )
-            if ends
+            if (ends := interval_of(value))
             else '',
             colour,
             x(tau),
             y(value),
         )
-        for tau, (value, ends) in one.points.items()
+        for tau, value in one.points.items()
     )
     return Markup('<g class="m{} s{}{}"><polyline points="{}"{}/>{}</g>').format(
         colour, one.index, '' if shown else ' grey', line, dashes, points
     )
 
 
-def _labels(curves: Sequence[Curve], y: Scale[float], *, apart: bool) -> Iterable[Markup]:
+def _labels(curves: Sequence[Curve], y: Scale, *, apart: bool) -> Iterable[Markup]:
     """Yield the names at the right ends, moved apart so that none hides another."""
-    ends = sorted(
-        (y(value), place)
-        for place, one in enumerate(curves)
-        if one.points
-        for value, _ in [list(one.points.values())[-1]]
-    )
+    ends = sorted((y(one.last), place) for place, one in enumerate(curves))
     places = [at for at, _ in ends]
     for i in range(1, len(places) if apart else 0):
         places[i] = max(places[i], places[i - 1] + 16)
@@ -201,5 +205,5 @@ def _labels(curves: Sequence[Curve], y: Scale[float], *, apart: bool) -> Iterabl
             WIDTH - RIGHT + 10,
             at - over + 4,
             name,
-            percent(list(one.points.values())[-1][0]),
+            percent(one.last),
         )

@@ -11,27 +11,25 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from opencompass_gpassk import __version__
 from opencompass_gpassk.compare.claims import p_text, signed
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.report.page.data import PageData
+from opencompass_gpassk.report.page.data import DataSet, PageData, run_facts
 from opencompass_gpassk.report.page.drawings import DARK, LIGHT, MARKERS, percent
 from opencompass_gpassk.report.page.formulas import with_mathematics
 from opencompass_gpassk.report.page.panels import markup, sections, tone
-from opencompass_gpassk.report.page.problems import LONGEST_QUESTION, Answer, PageProblem
+from opencompass_gpassk.report.page.problems import LONGEST_QUESTION
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from jinja2 import Template
 
 TEMPLATES = Path(__file__).with_name('templates')
 TOGETHER = 16  # problems that are compressed together
-# Characters that could end a script element, begin a comment in it, or break a line in it.
-IN_HTML = {ord(char): f'\\u{ord(char):04x}' for char in '<>&\u2028\u2029'}
 
 
 def write_page(path: Path, data: PageData) -> None:
@@ -51,26 +49,37 @@ def render_page(data: PageData) -> str:
     """Return the page.
 
     Mathematics is MathML, which browsers render by themselves. Tables are plain HTML, which screen
-    readers read best.
+    readers read best. Every text that is not markup of ours passes :meth:`PageData.shown`.
     """
     from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
+    from markupsafe import Markup, escape
 
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: data.shown(value) if type(value) is str else value,
     )
-    environment.globals |= {'percent': percent, 'markup': markup, 'p_text': p_text}
-    environment.globals['signed'] = lambda value: signed(math.nan if value is None else value)
+    environment.globals |= {
+        'percent': percent,
+        'markup': markup,
+        'p_text': p_text,
+        'signed': signed,
+        'tone': tone,
+        'mathematics': with_mathematics,
+        'run_facts': run_facts,
+        'LONGEST_QUESTION': LONGEST_QUESTION,
+    }
     script = (TEMPLATES / 'page.js').read_text('utf-8')
-    shown = sections(data.document)
-    texts = [
-        json_in_html(_texts(environment, one['benchmark'], one['index'], problems))
-        for one, problems in zip(shown, data.problems, strict=True)
-    ]
+    shown = sections(data)
+    template = environment.get_template('problem.html.jinja')
+    texts = [_texts(template, one['of'], one['index']) for one in shown]
     return environment.get_template('page.html.jinja').render(
-        policy=_policy(script),
+        policy=escape(_policy(script)),
         sections=shown,
-        document=data.document,
+        data=data,
+        package=__version__,
         markers=MARKERS,
         style=Markup(_style(shown)),
         script=Markup(script),
@@ -98,74 +107,28 @@ def _style(shown: Sequence[Mapping[str, Any]]) -> str:
     return (TEMPLATES / 'page.css').read_text('utf-8') + '\n'.join(rules)
 
 
-def _texts(
-    environment: Environment,
-    benchmark: Mapping[str, Any],
-    index: int,
-    problems: Sequence[PageProblem],
-) -> dict[str, Any]:
-    """Return a benchmark's questions, for the filter, and its problems as HTML, compressed."""
-    template = environment.get_template('problem.html.jinja')
-    labels = [entry['label'] for entry in benchmark['entries']]
+def _texts(template: Template, one: DataSet, index: int) -> str:
+    """Return a data set's questions, for the filter, and its problems as HTML, compressed.
+
+    It is JSON for a script element; nothing in base 64 can end the element.
+    """
+    labels = [entry.label for entry in one.entries]
     texts = [
-        template.render(_problem(one, told, labels), section=f's{index}')
-        for one, told in zip(problems, benchmark['problems'], strict=True)
+        template.render(problem=problem, labels=labels, section=f's{index}')
+        for problem in one.problems
     ]
-    return {
-        'questions': _packed([one.question for one in problems]),
+    document = {
+        'questions': _packed([problem.question for problem in one.problems]),
         'each': TOGETHER,
         'texts': [_packed(texts[i : i + TOGETHER]) for i in range(0, len(texts), TOGETHER)],
     }
-
-
-def _problem(
-    problem: PageProblem, told: Mapping[str, Any], labels: Sequence[str]
-) -> dict[str, Any]:
-    version = told['version']
-    return {
-        'name': f'Problem {told["id"]}' + (f', {version}' if version else ''),
-        'groups': ' · '.join(f'{name}: {value}' for name, value in told['groups'].items()),
-        'tags': told['tags'],
-        'suspect': problem.suspect,
-        'agreeing': [labels[place] for place in problem.suspect.models] if problem.suspect else [],
-        'question': with_mathematics(problem.question),
-        'question_out': max(0, len(problem.problem.question) - LONGEST_QUESTION),
-        'gold': with_mathematics(problem.gold, bare=True),
-        'gold_out': max(0, len(problem.problem.gold) - LONGEST_QUESTION),
-        'entries': [
-            {
-                'place': place,
-                'label': labels[place],
-                'c': solved.c,
-                'n': solved.n,
-                'missing': solved.missing,
-                'tone': tone(solved.c, solved.n) if solved.n else -1,
-                'answers': [_answer(one) for one in solved.answers],
-            }
-            for place, solved in sorted(problem.solved.items())
-        ],
-    }
-
-
-def _answer(answer: Answer) -> dict[str, Any]:
-    parts = answer.response.parts if answer.response else []
-    return {
-        **vars(answer),
-        'shown': with_mathematics(answer.text or '', bare=not answer.left_out),
-        'parts': [with_mathematics(part) for part in parts],
-    }
+    return json.dumps(document, separators=(',', ':'))
 
 
 def _packed(texts: list[str]) -> str:
     """Return texts as JSON, deflated, in base 64."""
     text = json.dumps(texts, ensure_ascii=False)
     return base64.b64encode(zlib.compress(text.encode('utf-8', 'replace'), 9)).decode('ascii')
-
-
-def json_in_html(value: Any) -> str:
-    """Return JSON for a script element; nothing in it can end the element."""
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(',', ':'))
-    return text.translate(IN_HTML)
 
 
 def _policy(script: str) -> str:

@@ -1,326 +1,380 @@
-"""What the page shows of each data set, from the page's document: panels, groups, map and pairs."""
+"""What the page shows of each data set: panels, groups, map and pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
+from numpy.typing import NDArray
 
-from opencompass_gpassk.report.page.columns import AVERAGE, GREEDY, PLACES
+from opencompass_gpassk.compare.claims import difference_claim
+from opencompass_gpassk.compare.differences import SETTINGS
+from opencompass_gpassk.metrics.weakest_group import weakest_group
+from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
+from opencompass_gpassk.report.notes import (
+    benchmark_notes,
+    serious_notes,
+    told_once,
+    trust_notes,
+)
+from opencompass_gpassk.report.page.columns import (
+    Column,
+    column_notes,
+    columns_at,
+    heading_of,
+    known,
+)
+from opencompass_gpassk.report.page.data import DataSet, PageData
 from opencompass_gpassk.report.page.drawings import (
     IN_FULL,
     Curve,
     curves_over_tau,
     dumbbell,
+    interval_of,
     look,
     percent,
     solved_bar,
     span,
 )
+from opencompass_gpassk.report.page.problems import PageProblem, named
+from opencompass_gpassk.results.figure_values import cluster_names
 from opencompass_gpassk.results.figures import (
+    ACCURACY,
+    CR,
+    CR_BY_CHANCE,
     DROP,
     G_PASS,
     GROUP_ACCURACY,
     LOSS,
     OOR,
+    OOR_BY_CHANCE,
     PASS,
     SP_ACCURACY,
+    Figure,
     Side,
-    parse_figure,
 )
-from opencompass_gpassk.trials import ORIGINAL
+from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 MOST_PANELS = 3  # k for which a data set has a panel: the greatest
 MOST_COLUMNS = 6  # columns of the board beside rank and model
-OF_VERSIONS = (SP_ACCURACY, DROP, GROUP_ACCURACY, OOR)
 APART_SHOWN = 10  # problems of a pair in which two models differ most
+WEAKEST = 0.05  # greatest p-value of a group that is called the weakest
+BY_CHANCE = {CR: CR_BY_CHANCE, OOR: OOR_BY_CHANCE}
 
-Benchmark = Mapping[str, Any]
-Entry = Mapping[str, Any]
 
-
-def sections(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def sections(data: PageData) -> list[dict[str, Any]]:
     """Return what the page shows of each data set."""
-    labels = dict.fromkeys(e['label'] for one in document['benchmarks'] for e in one['entries'])
+    labels = dict.fromkeys(entry.label for one in data.data_sets for entry in one.entries)
     looks = {label: index for index, label in enumerate(labels)}
-    return [_section(one, looks, index) for index, one in enumerate(document['benchmarks'])]
+    return [_section(data, one, looks, index) for index, one in enumerate(data.data_sets)]
 
 
-def _section(benchmark: Benchmark, looks: Mapping[str, int], index: int) -> dict[str, Any]:
-    ks = sorted(benchmark['ks'])[-MOST_PANELS:] or [None]
+def _section(data: PageData, one: DataSet, looks: Mapping[str, int], index: int) -> dict[str, Any]:
+    ks: list[int | None] = [*one.benchmark.ks[-MOST_PANELS:]] or [None]
     return {
         'index': index,
-        'name': benchmark['name'],
-        'benchmark': benchmark,
-        'looks': [looks[entry['label']] for entry in benchmark['entries']],
-        'panels': [_panel(benchmark, looks, k, main=k == ks[-1]) for k in ks],
+        'name': data.shown(one.name),
+        'of': one,
+        'size': max(one.benchmark.problems, default=None),
+        'trust': trust_notes(one.benchmark),
+        'warnings': _warnings(one),
+        'intervals': column_notes(one.benchmark),
+        'panels': [_panel(data, one, looks, k, main=k == ks[-1]) for k in ks],
         'ks': ks,
-        'groups': _groups(benchmark, ks[-1]),
-        'map': _map(benchmark),
-        'pairs': _pairs(benchmark, ks[-1]),
+        'groups': _groups(one, ks[-1]),
+        'map': _map(one),
+        'pairs': _pairs(one, ks[-1]),
     }
 
 
-def figure(entry: Entry, key: str, group: str = '') -> float | None:
-    """Return a figure of an entry in percent; None if it is undefined or was not measured."""
-    value: float | None = entry['figures'].get(group, {}).get(key)
-    return value
+def _warnings(one: DataSet) -> list[tuple[str, bool]]:
+    """Return each warning once, and whether it affects the ranking: those that do come first.
 
-
-def ends(entry: Entry, key: str, group: str = '') -> Sequence[float] | None:
-    """Return the interval of a figure, None without one."""
-    found: Sequence[float] | None = entry['intervals'].get(group, {}).get(key)
-    return found if found and None not in found[:2] else None
-
-
-def _names(benchmark: Benchmark, k: int | None) -> list[tuple[str, str, str]]:
-    """Return key, heading and meaning of the figures at k that any entry has."""
-    found: dict[str, tuple[str, str, str]] = {}
-    for column in benchmark['columns']:
-        for tau in benchmark['taus'] or ['']:
-            places = {**PLACES, 'k': k, 'tau': tau, 'm': benchmark['m']}
-            key, heading, about = (
-                column[name].format(**places) for name in ('key', 'heading', 'about')
-            )
-            if any(key in entry['figures'].get('', {}) for entry in benchmark['entries']):
-                found.setdefault(key, (key, heading, about))
-    return list(found.values())
+    Marks that some models have, and others not, do.
+    """
+    marks = {
+        entry.label: [f'{word}: {text}' for word, text in of_entry]
+        for entry, of_entry in zip(one.entries, one.marks, strict=True)
+    }
+    found = dict.fromkeys([*one.ranked.notes, *serious_notes(one.benchmark)], True)
+    found |= {text: not of_all for text, of_all in told_once(marks)}
+    told = {text for of_entry in one.marks for _, text in of_entry}
+    for note in benchmark_notes(one.benchmark):
+        if note not in told:
+            found.setdefault(note, False)
+    return sorted(found.items(), key=lambda warning: not warning[1])
 
 
 def _panel(
-    benchmark: Benchmark, looks: Mapping[str, int], k: int | None, *, main: bool
+    data: PageData, one: DataSet, looks: Mapping[str, int], k: int | None, *, main: bool
 ) -> dict[str, Any]:
     """Return what a panel shows. Only that of the greatest k has ranks, since only it is tested."""
-    entries = benchmark['entries']
-    names = _names(benchmark, k)
-    sampled = k is not None and not benchmark['m']
-    every, some = (G_PASS(k=k, tau=1.0).key, PASS(k=k).key) if k else ('', '')
-    columns = _sampled_columns(names, k) if sampled else _other_columns(benchmark, names, k)
-    by = every if any(figure(e, every) is not None for e in entries) else columns[0][0]
-    order = sorted(range(len(entries)), key=lambda i: -(figure(entries[i], by) or -1e-9))
-    ranks = benchmark['pairs']['ranks'] if main else []
+    entries, taus = one.entries, one.benchmark.taus
+    every, some = G_PASS(k=k, tau=1.0), PASS(k=k)
+    columns = columns_at(one.benchmark, k, one.m)
+    sampled = k is not None and not one.m
+    shown = _of_board(columns, k, one.m)
+    by = every if any(known(entry, every) is not None for entry in entries) else shown[0].figure
+    order = sorted(range(len(entries)), key=lambda at: -(known(entries[at], by) or -1e-9))
+    ranked = main and any(one.ranked.rank(at) for at in order)
     rows = []
+    curves = []
     for place in order:
         entry = entries[place]
+        index = looks[entry.label]
         rows.append(
             {
-                'place': place,
-                'entry': entry,
-                'look': looks[entry['label']],
-                'colour': look(looks[entry['label']])[0],
-                'rank': _rank(ranks[place]) if main and any(ranks) else None,
-                'cells': [_cell(entry, key, greedy=sampled) for key, _, _ in columns],
-                'dumbbell': dumbbell(figure(entry, some), figure(entry, every), ends(entry, every))
-                if sampled
-                else None,
-                'bar': solved_bar(*_solved(benchmark, place)) if sampled else None,
+                'label': entry.label,
+                'marks': one.marks[place],
+                'colour': look(index)[0],
+                'rank': _rank(one.ranked.rank(place)),
+                'cells': [_cell(entry, column.figure, greedy=sampled) for column in shown],
+                'dumbbell': dumbbell(known(entry, some), known(entry, every)),
+                'bar': solved_bar(*_solved(one, place)),
             }
         )
-    curves = [
-        Curve(
-            entries[i]['label'],
-            looks[entries[i]['label']],
-            {
-                tau: (value, ends(entries[i], key))
-                for tau in benchmark['taus']
-                for key in [G_PASS(k=k, tau=float(tau)).key]
-                if (value := figure(entries[i], key)) is not None
-            },
-        )
-        for i in order
-    ]
-    drawn = [curve for curve in curves if len(curve.points) > 1] if k else []
+        points = {tau: known(entry, G_PASS(k=k, tau=tau)) for tau in taus}
+        of_curve = {tau: value for tau, value in points.items() if value is not None}
+        if len(of_curve) > 1:
+            curves.append(Curve(data.shown(entry.label), index, of_curve))
     return {
         'k': k,
         'sampled': sampled,
-        'ranked': main and any(ranks),
-        'columns': columns,
+        'ranked': ranked,
+        'columns': shown,
         'rows': rows,
-        'curves': curves_over_tau(drawn, benchmark['taus'], k or 0) if drawn else '',
-        'more': drawn[IN_FULL:],
+        'curves': curves_over_tau(curves, taus, k) if curves and k else '',
+        'more': curves[IN_FULL:],
         'figures': [
-            (heading, about, [_cell(entry, key) for entry in entries])
-            for key, heading, about in names
+            (column.heading, column.about, [_cell(entry, column.figure) for entry in entries])
+            for column in columns
         ],
     }
 
 
-def _sampled_columns(
-    names: Sequence[tuple[str, str, str]], k: int | None
-) -> list[tuple[str, str, str]]:
-    wanted = [AVERAGE, G_PASS(k=k, tau=1.0).key, LOSS(k=k).key]
-    return [one for key in wanted for one in names if one[0] == key]
+def _of_board(columns: Sequence[Column], k: int | None, m: int | None) -> list[Column]:
+    """Return the columns of the board: of samples, of questions in versions, or the first ones."""
+    strictest = G_PASS(k=k, tau=1.0)
+    wanted = [AVERAGE, strictest, LOSS(k=k)]
+    if m:
+        wanted = [SP_ACCURACY(), AVERAGE, GREEDY, DROP(), GROUP_ACCURACY(m=m), OOR(), strictest]
+    elif k is None:
+        wanted = [column.figure for column in columns]
+    found = {column.figure: column for column in columns}
+    return [found[one] for one in wanted if one in found][:MOST_COLUMNS]
 
 
-def _other_columns(
-    benchmark: Benchmark, names: Sequence[tuple[str, str, str]], k: int | None
-) -> list[tuple[str, str, str]]:
-    """Return the columns of questions in versions, and of results without samples."""
-    if not benchmark['m']:
-        return list(names[:MOST_COLUMNS])
-    keys = [family(m=benchmark['m'] if family.has('m') else None).key for family in OF_VERSIONS]
-    keys = [keys[0], AVERAGE, GREEDY, *keys[1:], G_PASS(k=k, tau=1.0).key]
-    return [one for key in keys for one in names if one[0] == key][:MOST_COLUMNS]
-
-
-def _cell(entry: Entry, key: str, *, greedy: bool = False) -> list[str]:
+def _cell(entry: Entry, figure: Figure, *, greedy: bool = False) -> list[str]:
     """Return the lines of a cell: the figure, its interval, and what else is known of it."""
-    lines = [percent(figure(entry, key)), span(ends(entry, key))]
-    chance = figure(entry, f'{key} by chance')
-    if chance is not None:
-        lines.append(f'by chance {percent(chance)}')
-    if greedy and key == AVERAGE and (once := figure(entry, GREEDY)) is not None:
-        lines.append(f'greedy {percent(once)}')
-    if true := entry['true'].get('', {}).get(key):
-        lines.append(f'true {percent(true[0])} {span(true[1:3])}')
-    return [lines[0], *filter(None, lines[1:])]
+    value = known(entry, figure)
+    more = [span(interval_of(value))]
+    chance = BY_CHANCE.get(figure.family)
+    if chance and (by_chance := known(entry, chance())) is not None:
+        more.append(f'by chance {percent(by_chance)}')
+    if greedy and figure == AVERAGE and (once := known(entry, GREEDY)) is not None:
+        more.append(f'greedy {percent(once)}')
+    if figure != GREEDY and (true := entry.true_figures.get(figure.key)):
+        more.append(f'true {percent(true["estimate"])} {span(true["range"])}')
+    return [percent(value), *filter(None, more)]
 
 
 def _rank(rank: Sequence[int] | None) -> str:
     return '–' if rank is None else '–'.join(map(str, dict.fromkeys(rank)))
 
 
-def _headline(benchmark: Benchmark) -> list[Mapping[str, Any]]:
-    """Return the problems that the headline figures average over."""
-    problems = benchmark['problems']
-    return [one for one in problems if one['version'] != ORIGINAL] or problems
+def _solved(one: DataSet, place: int) -> tuple[int, int, int]:
+    """Return how many problems an entry never, sometimes and always solved, of those judged.
+
+    They are those that the headline figures average over.
+    """
+    versions = [problem for problem in one.problems if problem.problem.version != ORIGINAL]
+    solved = [problem.solved.get(place) for problem in versions or one.problems]
+    judged = [of for of in solved if of and of.n]
+    never, always = sum(not of.c for of in judged), sum(of.c == of.n for of in judged)
+    return never, len(judged) - never - always, always
 
 
-def _solved(benchmark: Benchmark, place: int) -> tuple[int, int, int]:
-    """Return how many problems an entry never, sometimes and always solved, of those judged."""
-    found = [(one['c'][place], one['n'][place]) for one in _headline(benchmark) if one['n'][place]]
-    never, always = sum(not c for c, _ in found), sum(c == n for c, n in found)
-    return never, len(found) - never - always, always
-
-
-def _groups(benchmark: Benchmark, k: int | None) -> dict[str, Any] | None:
+def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
     """Return the table of groups × models in the primary figure."""
-    entries = benchmark['entries']
-    key = G_PASS(k=k, tau=1.0).key if k else ''
-    if not any(figure(entry, key) is not None for entry in entries):
-        key = AVERAGE if any(figure(e, AVERAGE) is not None for e in entries) else GREEDY
-    sizes = {group['label']: group for group in benchmark['groups']}
+    entries = one.entries
+    figure = next(
+        (
+            figure
+            for figure in (G_PASS(k=k, tau=1.0), AVERAGE)
+            if any(known(entry, figure) is not None for entry in entries)
+        ),
+        GREEDY,
+    )
+    alike = _alike_fields(one.problems)
     kinds = []
-    for kind in benchmark['breakdowns']:
-        rows = [
+    for kind, rows in breakdowns(entries).items():
+        labels = list(dict.fromkeys(label for label, _ in rows))
+        weakest = [_weakest(one, entry, labels, k) for entry in entries]
+        of_kind = [
             (
-                sizes[label]['name'],
-                sizes[label]['problems'],
+                named(label),
+                max(entry.groups.get(label, {}).get('problems') or 0 for entry in entries),
                 [
-                    (
-                        percent(figure(entry, key, label)),
-                        span(ends(entry, key, label)),
-                        [place, label] in kind['weakest'],
-                    )
-                    for place, entry in enumerate(entries)
+                    (percent(value), span(interval_of(value)), label in weak)
+                    for entry, weak in zip(entries, weakest, strict=True)
+                    for value in [known(entry, figure, label)]
                 ],
             )
-            for label in kind['groups']
+            for label in labels
         ]
-        kinds.append((kind['name'], rows))
-    return {'key': key, 'kinds': kinds} if kinds else None
+        kinds.append((named(alike.get(kind, kind)), of_kind))
+    return {'heading': heading_of(figure), 'kinds': kinds} if kinds else None
 
 
-def _map(benchmark: Benchmark) -> dict[str, Any]:
+def _alike_fields(problems: Sequence[PageProblem]) -> dict[str, str]:
+    """Return the names of fields, those that split the problems alike together."""
+    alike: dict[frozenset[tuple[int, ...]], list[str]] = {}
+    for field in dict.fromkeys(name for one in problems for name in one.problem.groups):
+        members: dict[str, list[int]] = {}
+        for place, one in enumerate(problems):
+            members.setdefault(one.problem.groups.get(field, ''), []).append(place)
+        alike.setdefault(frozenset(map(tuple, members.values())), []).append(field)
+    return {names[0]: ' = '.join(names) for names in alike.values()}
+
+
+def _weakest(one: DataSet, entry: Entry, labels: Sequence[str], k: int | None) -> list[str]:
+    """Return the groups of a kind that are the weakest of an entry, as far as a test says so.
+
+    There may be several, since splits and languages cross: each is among those of its fields. See
+    :func:`~opencompass_gpassk.metrics.weakest_group.weakest_group`.
+    """
+    table = one.trials.get(entry.place)
+    if table is None:
+        return []
+    partitions: dict[tuple[str, ...], list[str]] = {}
+    for label in labels:
+        if label in entry.groups:
+            partitions.setdefault(tuple(entry.groups[label]), []).append(label)
+    found = []
+    for members in partitions.values():
+        inside = [_inside(table, entry.groups[label]) for label in members]
+        if len(members) > 1 and 'version' not in entry.groups[members[0]]:
+            figure = AVERAGE if k is None else G_PASS(k=k, tau=1.0)
+            values = JudgedTrials.recorded(table).expected(figure.estimator())
+            _, clusters = np.unique(cluster_names(table.problems), return_inverse=True)
+            place, p_value = weakest_group(values, clusters, inside)
+            found += [members[place]] if p_value <= WEAKEST else []
+    return found
+
+
+def _inside(table: TrialTable, group: Mapping[str, Any]) -> NDArray[np.bool_]:
+    fields = {name: value for name, value in group.items() if name != 'problems'}
+    return np.array(
+        [one.version != ORIGINAL and fields.items() <= one.groups.items() for one in table.problems]
+    )
+
+
+def _map(one: DataSet) -> dict[str, Any]:
     """Return the rows of the map, the most unstable first: a problem, or a question in versions."""
-    rows: dict[str, list[int]] = {}
-    for place, one in enumerate(benchmark['problems']):
-        rows.setdefault(f'cluster {one["cluster"]}' if one['cluster'] else f'{place}', []).append(
-            place
-        )
-    shown = [
-        {
-            'name': _named(problems[0], len(problems) > 1),
-            'first': places[0],
-            'words': problems[0]['words'],
-            'tags': list(dict.fromkeys(tag for one in problems for tag in one['tags'])),
-            'groups': ' · '.join(
-                f'{name} {value}' for name, value in problems[0]['groups'].items()
-            ),
-            'unstable': sum(_spread(one) for one in problems) / len(problems),
-            'cells': [
-                [_map_cell(place, benchmark['problems'][place], entry) for place in places]
-                for entry in range(len(benchmark['entries']))
-            ],
-        }
-        for places in rows.values()
-        for problems in [[benchmark['problems'][place] for place in places]]
-    ]
-    shown.sort(key=lambda row: -row['unstable'])
-    n = {n for one in benchmark['problems'] for n in one['n'] if n}
+    clusters: dict[str, list[int]] = {}
+    for place, problem in enumerate(one.problems):
+        cluster = problem.problem.cluster if problem.version else ''
+        clusters.setdefault(f'cluster {cluster}' if cluster else f'{place}', []).append(place)
+    rows = [[(place, one.problems[place]) for place in places] for places in clusters.values()]
+    rows.sort(key=lambda row: -sum(_spread(problem) for _, problem in row) / len(row))
+    n = {solved.n for problem in one.problems for solved in problem.solved.values() if solved.n}
     return {
-        'rows': shown,
+        'rows': [_map_row(row, len(one.entries)) for row in rows],
         'n': n.pop() if len(n) == 1 else None,
-        'versions': any(len(places) > 1 for places in rows.values()),
-        'tags': list(dict.fromkeys(tag for row in shown for tag in row['tags'])),
+        'versions': any(len(row) > 1 for row in rows),
+        'tags': list(dict.fromkeys(tag for row in rows for _, one in row for tag in one.tags)),
     }
 
 
-def _named(problem: Mapping[str, Any], in_versions: bool) -> str:
-    version = '' if in_versions or not problem['version'] else f' (version {problem["version"]})'
-    return f'{problem["cluster"] if in_versions else problem["id"]}{version}'
+def _map_row(row: Sequence[tuple[int, PageProblem]], entries: int) -> dict[str, Any]:
+    place, first = row[0]
+    return {
+        'name': first.problem.cluster if len(row) > 1 else _named(first),
+        'first': place,
+        'words': first.words,
+        'tags': list(dict.fromkeys(tag for _, problem in row for tag in problem.tags)),
+        'groups': ' · '.join(f'{name} {value}' for name, value in first.groups),
+        'cells': [[_map_cell(*cell, entry) for cell in row] for entry in range(entries)],
+    }
 
 
-def _spread(problem: Mapping[str, Any]) -> float:
-    shares = [c / n for c, n in zip(problem['c'], problem['n'], strict=True) if n]
+def _named(problem: PageProblem) -> str:
+    return f'{problem.name} (version {problem.version})' if problem.version else problem.name
+
+
+def _spread(problem: PageProblem) -> float:
+    shares = [solved.c / solved.n for solved in problem.solved.values() if solved.n]
     return sum(share * (1 - share) for share in shares) / max(1, len(shares))
 
 
-def _map_cell(place: int, problem: Mapping[str, Any], entry: int) -> tuple[int, str, int, str]:
+def _map_cell(place: int, problem: PageProblem, entry: int) -> tuple[int, str, int, str]:
     """Return index of the problem, text, colour and meaning of a cell; the colour is -1 without."""
-    n, c, missing = (problem[name][entry] for name in ('n', 'c', 'missing'))
-    if n is None:
+    solved = problem.solved.get(entry)
+    if solved is None:
         return place, '–', -1, 'not asked'
+    n, c, missing = solved.n, solved.c, solved.missing
     text = f'{c}/{n}' + (f' ?{missing}' if missing else '')
-    version = f'version {problem["version"]}: ' if problem['version'] else ''
+    version = f'version {problem.version}: ' if problem.version else ''
     told = f'{version}{c} of {n} right' + (f', {missing} without a verdict' if missing else '')
-    return place, text, tone(c, n) if n else -1, told
+    return place, text, tone(c, n), told
 
 
 def tone(c: int, n: int) -> int:
-    """Return the colour of c right responses of n: 0 for none, 10 for all."""
+    """Return the colour of c right responses of n: 0 for none, 10 for all, -1 if n is 0."""
+    if not n:
+        return -1
     return 0 if not c else 10 if c >= n else min(9, max(1, round(10 * c / n)))
 
 
-def _pairs(benchmark: Benchmark, k: int | None) -> list[dict[str, Any]]:
+def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
     """Return every two models: what the test says, their figures, and where they differ most."""
-    pairs, entries = benchmark['pairs'], benchmark['entries']
-    apart = {(a, b): why for a, b, why in pairs['incomparable']}
-    shown = [(at, name) for at, name in enumerate(pairs['metrics']) if _of_panel(name, k)]
-    return [
-        {
-            'names': (entries[a]['label'], entries[b]['label']),
-            'places': (a, b),
-            'claim': sentence,
-            'incomparable': apart.get((a, b), ''),
-            'rows': [
-                (name, values[at], p if name == pairs['figure'] else None) for at, name in shown
-            ],
-            'problems': _most_apart(benchmark, a, b),
-        }
-        for a, b, values, p, _, sentence in pairs['rows']
-    ]
+    average = AVERAGE if any(entry.result for entry in one.entries) else GREEDY
+    shown = []
+    for pair, of_pair in one.differences.items():
+        names = one.entries[pair[0]].label, one.entries[pair[1]].label
+        tested = one.ranked.tested.get(pair)
+        shown.append(
+            {
+                'names': names,
+                'claim': difference_claim(names, tested, SETTINGS.level) if tested else '',
+                'incomparable': one.ranked.apart.get(pair, ''),
+                'rows': [
+                    (
+                        heading_of(average if of.figure.family is ACCURACY else of.figure),
+                        of,
+                        tested.p_value if tested and of.figure.key == tested.figure.key else None,
+                    )
+                    for of in of_pair
+                    if _of_panel(of.figure, k)
+                ],
+                'problems': _most_apart(one.problems, *pair),
+            }
+        )
+    return shown
 
 
-def _of_panel(name: str, k: int | None) -> bool:
+def _of_panel(figure: Figure, k: int | None) -> bool:
     """Tell whether a figure is one at k, or has no k; G-Pass@k at τ = 0 is pass@k."""
-    if name == GREEDY:
-        return True
-    one = parse_figure(name)
-    return one.side is Side.PLAIN and one.k in (None, k) and (one.tau != 0 or not one.k)
+    return figure.side is Side.PLAIN and figure.k in (None, k) and (figure.tau != 0 or not figure.k)
 
 
-def _most_apart(benchmark: Benchmark, a: int, b: int) -> list[tuple[int, str, list[Any]]]:
-    problems = enumerate(benchmark['problems'])
-    both = [(place, one) for place, one in problems if one['n'][a] and one['n'][b]]
-    gaps = [
-        (one['c'][b] / one['n'][b] - one['c'][a] / one['n'][a], place, one) for place, one in both
-    ]
-    gaps.sort(key=lambda gap: -abs(gap[0]))
+def _most_apart(
+    problems: Sequence[PageProblem], a: int, b: int
+) -> list[tuple[int, str, list[tuple[int, str, int, str]]]]:
+    gaps = []
+    for place, problem in enumerate(problems):
+        first, second = problem.solved.get(a), problem.solved.get(b)
+        if first and second and first.n and second.n:
+            gap = abs(second.c / second.n - first.c / first.n)
+            gaps.append((gap, place, problem))
+    gaps.sort(key=lambda one: -one[0])
     return [
-        (place, _named(one, False), [_map_cell(place, one, entry) for entry in (a, b)])
-        for gap, place, one in gaps[:APART_SHOWN]
+        (place, _named(problem), [_map_cell(place, problem, entry) for entry in (a, b)])
+        for gap, place, problem in gaps[:APART_SHOWN]
         if gap
     ]
 

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.formats.display import one_line, visible_text
+from opencompass_gpassk.formats.display import one_line, short_line, shortened, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
@@ -200,9 +200,24 @@ def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 LONGEST_QUESTION = 20_000
+LONGEST_NAME = 80
+FIRST_WORDS = 90  # characters of a question in the map
+DOUBTFUL, COMPETING = 'doubtful gold', 'two competing answers'
 NO_GROUPS = frozenset({'problem_id', 'version', 'cluster', 'gold', 'n', 'c', 'sound', 'answers'})
 
 Key = tuple[str, str]
+
+
+def named(text: str) -> str:
+    """Return a name as the page shows it."""
+    return short_line(text, LONGEST_NAME)
+
+
+class Trials(NamedTuple):
+    """The trials of a result, without their texts, and how they contradict it."""
+
+    table: TrialTable
+    contradiction: str
 
 
 @dataclass
@@ -279,6 +294,31 @@ class PageProblem:
         return any(competing(_counts(one)) for one in self.solved.values())
 
     @property
+    def name(self) -> str:
+        """The problem's id."""
+        return named(self.problem.problem_id)
+
+    @property
+    def version(self) -> str:
+        """Its version, '' if questions have none."""
+        return named(self.problem.version)
+
+    @property
+    def groups(self) -> list[tuple[str, str]]:
+        """Fields and values of its groups."""
+        return [(named(name), named(value)) for name, value in self.problem.groups.items()]
+
+    @property
+    def tags(self) -> list[str]:
+        """Why somebody should look at it."""
+        return [DOUBTFUL] * bool(self.suspect) + [COMPETING] * self.torn
+
+    @property
+    def words(self) -> str:
+        """The first words of the question."""
+        return shortened(' '.join(self.question.split()), FIRST_WORDS)
+
+    @property
     def question(self) -> str:
         """The question as it is shown, its end left out if it is very long."""
         return visible_text(self.problem.question[:LONGEST_QUESTION])
@@ -296,8 +336,7 @@ def _counts(solved: Solved) -> list[tuple[str | None, int, bool]]:
 def collect_problems(
     entries: Sequence[tuple[ModelResult, ModelResult | None]],
     faults: list[str],
-    contradictions: dict[Path, str],
-    trials: dict[Path, TrialTable],
+    read: dict[Path, Trials],
     elsewhere: Path | None = None,
 ) -> list[PageProblem]:
     """Return the problems of all entries, in the order of their results.
@@ -307,14 +346,13 @@ def collect_problems(
     Args:
         entries: Each entry's result, and its greedy result if that is shown beside samples.
         faults: A message on each file that can't be read is appended.
-        contradictions: Of each result whose trials are read, in what both contradict each other.
-        trials: Of each such result the trials, without their texts.
+        read: The trials of each result that has any are added, by the result's path.
         elsewhere: A folder that is searched for responses that are not where the trials say.
     """
     problems: dict[Key, list[PageProblem]] = defaultdict(list)  # the same but for the question
     for index, (found, greedy) in enumerate(entries):
         for one in filter(None, (found, greedy)):
-            asked, chosen = _asked(one, faults, contradictions, trials)
+            asked, chosen = _asked(one, faults, read)
             for problem, n, c, answers in asked:
                 same = _same_problem(problems, problem)
                 if one is found:
@@ -346,7 +384,7 @@ def _same_problem(problems: dict[Key, list[PageProblem]], problem: Problem) -> P
     return alike[-1]
 
 
-def fit_responses(problems: Sequence[PageProblem], total: int) -> tuple[int, int]:
+def fit_responses(problems: Sequence[PageProblem], total: int) -> int:
     """Choose how much of each response the page shows.
 
     The longest are shortened first. If that is not enough, some are left out: first those of other
@@ -357,37 +395,29 @@ def fit_responses(problems: Sequence[PageProblem], total: int) -> tuple[int, int
         total: Greatest total length of the responses, in characters.
 
     Returns:
-        The number of answers whose responses are left out, and the length to which others are
-        shortened.
+        The number of answers whose responses are left out.
     """
-    kinds: dict[int, list[Answer]] = {0: [], 1: [], 2: []}
-    for problem in problems:
-        for solved in problem.solved.values():
-            seen: set[str] = set()
-            for one in (one for one in solved.answers if one.response):
+    every = [solved for problem in problems for solved in problem.solved.values()]
+    found: list[tuple[int, int, Answer, Response]] = []
+    for solved in every:
+        seen: set[str] = set()
+        for one in solved.answers:
+            if one.response:
                 kind = {'correct': 0, 'incorrect': 1}.get(one.verdict, 2)
-                kinds[2 if one.verdict in seen else kind].append(one)
+                kind = 2 if one.verdict in seen else kind
+                found.append((kind, len(one.response.text), one, one.response))
                 seen.add(one.verdict)
-    texts = [one.response for of_kind in kinds.values() for one in of_kind if one.response]
-    length = fitting_length([len(one.text) for one in texts], total)
-    left = total
-    for of_kind in kinds.values():
-        for one in sorted(of_kind, key=lambda one: len(one.response.text) if one.response else 0):
-            shown = min(len(one.response.text), length) if one.response else 0
-            left -= shown
-            if left < 0:
-                one.response = None
-            elif one.response:
-                one.response.shown = shown
-    every = (one for problem in problems for of in problem.solved.values() for one in of.answers)
-    return sum(1 for one in every if one.place and not one.response), length
+    most = fitting_length([length for _, length, *_ in found], total)
+    for _, length, answer, response in sorted(found, key=lambda one: one[:2]):
+        response.shown = min(length, most)
+        total -= response.shown
+        if total < 0:
+            answer.response = None
+    return sum(bool(one.place and not one.response) for of in every for one in of.answers)
 
 
 def _asked(
-    found: ModelResult,
-    faults: list[str],
-    contradictions: dict[Path, str],
-    trials: dict[Path, TrialTable],
+    found: ModelResult, faults: list[str], read: dict[Path, Trials]
 ) -> tuple[list[tuple[Problem, int, int, list[Answer]]], list[tuple[Answer, Trial]]]:
     """Return a result's problems with n, c and answers, and a trial of each answer.
 
@@ -399,7 +429,7 @@ def _asked(
     except ValueError as error:
         faults.append(f'{error}; no question is shown')
         return [(_problem(row), row['n'], row['c'], _answers(row)) for row in rows], []
-    contradictions[found.path] = found.contradiction(table)
+    contradiction = found.contradiction(table)
     asked, chosen = [], []
     details = {str(row['problem_id']): row for row in rows}
     n, c = table.counts()
@@ -415,7 +445,7 @@ def _asked(
             for one, trial in _first_of_each(answers)[:MOST_OPENED]
             if one.place
         ]
-    trials[found.path] = without_texts(table)
+    read[found.path] = Trials(without_texts(table), contradiction)
     return asked, chosen
 
 
@@ -429,8 +459,9 @@ def _distinct(trials: Sequence[Trial]) -> list[tuple[Answer, Trial]]:
         reasons = list(dict.fromkeys(one_line(one.reason) for one in same if one.reason))
         first = next((one for one in same if one.response and not one.lost), same[0])
         made = _answer(first.answer, len(same), verdict.value, source)
-        place = '' if first.lost else one_line(first.response)
-        found.append((replace(made, reasons=reasons[:MOST_REASONS], place=place), first))
+        made.reasons = reasons[:MOST_REASONS]
+        made.place = '' if first.lost else first.response
+        found.append((made, first))
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.leaderboard import Leaderboard
-from opencompass_gpassk.report.board import Benchmark, Board
+from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import (
     benchmark_notes,
@@ -16,8 +16,6 @@ from opencompass_gpassk.report.notes import (
     uncertainty_notes,
 )
 from opencompass_gpassk.report.tables.column import (
-    AVERAGE,
-    GREEDY,
     Column,
     cells,
     group_tables,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from opencompass_gpassk.report.board import breakdowns
+from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figures import ACCURACY, Figure, Side
+from opencompass_gpassk.results.figures import Figure, Side
 from opencompass_gpassk.results.stored_result import Entry, read_figure
-
-GREEDY, AVERAGE = ACCURACY(n=1), ACCURACY()
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import DROP, G_PASS
 from opencompass_gpassk.results.stored_result import Entry, read_figure, same_data
@@ -55,19 +56,16 @@ def slope(taus: Sequence[float], values: Sequence[float]) -> float:
     return float(np.polyfit(x, y, deg=1)[0]) if len(np.unique(x)) > 1 else math.nan
 
 
-def _comparable(entry: Entry) -> bool:
-    return entry.greedy is not None and same_data(entry.greedy, entry.result)
-
-
 def _signs(entry: Entry) -> list[Cell]:
     """Return k, slope, gap and drop; None if not measured."""
     k = max(entry.ks, default=None)
     steepness = gap = None
     if k is not None:
         figures = [entry.figure(G_PASS(k=k, tau=tau)) for tau in entry.taus]
-        steepness = slope(entry.taus, [math.nan if v is None else v for v in figures])
+        steepness = slope(entry.taus, list(map(number, figures)))
         strictest, greedy = entry.figure(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
-        if strictest is not None and greedy is not None and _comparable(entry):
-            gap = greedy - strictest
+        both = strictest is not None and greedy is not None
+        if both and entry.greedy and same_data(entry.greedy, entry.result):
+            gap = number(greedy) - number(strictest)
     drops = (read_figure(result, DROP()) for result in entry.results)
     return [k, steepness, gap, next((one for one in drops if one is not None), None)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from opencompass_gpassk.report.board import Board
@@ -9,6 +10,7 @@ from opencompass_gpassk.report.notes import undecided_note
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.contamination import contamination_table
 from opencompass_gpassk.report.tables.difficulty import decline_tables
+from opencompass_gpassk.report.tables.pivot import pivots
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table
@@ -36,3 +38,9 @@ def report_tables(board: Board) -> list[Table]:
         )
         for table in tables
     ]
+
+
+def paper_tables(board: Board, tables: Iterable[Table]) -> list[Table]:
+    """Return the tables of a report, and before them those that are only of use in a paper."""
+    leaderboards = variable_tables(board)[:1]
+    return [*(one for leaderboard in leaderboards for one in pivots(leaderboard)), *tables]

@@ -82,7 +82,7 @@ def _table(benchmark: Benchmark) -> Table | None:
     rows: list[list[Cell]] = [
         [
             level or ALL,
-            entry.groups[level].get('problems') if level else _size(entry),
+            (entry.groups[level] if level else entry.result.get('counts') or {}).get('problems'),
             entry.label,
             entry.ks[-1],
             *declines(entry, level),
@@ -100,7 +100,3 @@ def _table(benchmark: Benchmark) -> Table | None:
         NOTES,
         breakdown=DIFFICULTY,
     )
-
-
-def _size(entry: Entry) -> int | None:
-    return (entry.result.get('counts') or {}).get('problems')

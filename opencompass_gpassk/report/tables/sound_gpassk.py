@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from opencompass_gpassk.report.board import Benchmark, Board
+from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board
 from opencompass_gpassk.report.notes import threshold_notes
 from opencompass_gpassk.report.tables.column import (
-    AVERAGE,
-    GREEDY,
     Column,
     cells,
     group_tables,

@@ -49,7 +49,7 @@ DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on 
 STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
 WIDTH = 100  # characters; in wider tables headings take two lines
 MOST_WIDTH = 120  # characters; that of a file
-LEAST_NAME = 12  # characters of a name, if names are cut to fit; on a narrow terminal a quarter
+LEAST_NAME = 24  # characters that are left of a name; tables still too wide have several parts
 
 
 def line_width() -> int:
@@ -198,7 +198,7 @@ def shown_notes(
 
 def alignment(column: Sequence[Cell]) -> str:
     """Return the alignment of a column: ``left`` for texts, ``right`` for figures."""
-    return 'left' if _is_text(column) else 'right'
+    return 'left' if any(isinstance(cell, str) for cell in column) else 'right'
 
 
 def _tabulated(rows: Sequence[Sequence[str]], headings: Sequence[str], sides: Sequence[str]) -> str:
@@ -214,18 +214,17 @@ def _fitting(table: Table, rows: list[list[str]]) -> str:
     are spread over several bodies, each with the first columns of names.
     """
     width = line_width()
-    sides = [alignment(column) for column in zip(*table.rows, strict=True)]
+    sides = list(map(alignment, zip(*table.rows, strict=True)))
     body = _tabulated(rows, list(table.columns), sides)
     if _width(body) <= min(width, WIDTH):
         return body
     headings = [name.replace('@', '\n@') for name in table.columns]
     body = _tabulated(rows, headings, sides)
-    texts = [i for i, column in enumerate(zip(*table.rows, strict=True)) if _is_text(column)]
+    texts = [i for i, side in enumerate(sides) if side == 'left']
     widths = {i: max(len(row[i]) for row in rows) for i in texts}
-    least = LEAST_NAME if width == MOST_WIDTH else max(LEAST_NAME, width // 4)
-    while _width(body) > width and (longest := max(widths.values(), default=0)) > least:
+    while _width(body) > width and (longest := max(widths.values(), default=0)) > LEAST_NAME:
         column = next(i for i in texts if widths[i] == longest)
-        widths[column] = max(longest - (_width(body) - width), least)
+        widths[column] = max(longest - (_width(body) - width), LEAST_NAME)
         short = told_apart([row[column] for row in rows], widths[column])
         rows = [[*r[:column], name, *r[column + 1 :]] for r, name in zip(rows, short, strict=True)]
         body = _tabulated(rows, headings, sides)
@@ -262,10 +261,6 @@ def wrapped(text: str, before: str = '') -> str:
     return textwrap.fill(
         one_line(text), line_width(), initial_indent=before, subsequent_indent=' ' * len(before)
     )
-
-
-def _is_text(column: Sequence[Cell]) -> bool:
-    return any(isinstance(cell, str) for cell in column)
 
 
 def _after(between: str, cell: Cell, decimals: int, style: str | None) -> str:

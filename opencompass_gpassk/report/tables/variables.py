@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from opencompass_gpassk.report.board import Board, breakdowns
+from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import (
     ACCURACY,
@@ -58,7 +59,7 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[Entry]]) -> Tab
     rows: list[list[Cell]] = []
     for (benchmark, m), measured in by_questions.items():
         name = benchmark if len(sizes) == 1 else f'{benchmark}, {m} versions'
-        rows += _ranked([name, one.label, one.panel[1], *_headline(one)] for one in measured)
+        rows += _ranked(((name, one.label, one.panel[1]), _headline(one)) for one in measured)
     notes = [READING]
     # Two benchmarks surely have different questions only if they are of two sources.
     sources = sorted(name.partition(',')[0] for name, _ in by_questions)
@@ -67,7 +68,7 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[Entry]]) -> Tab
         for one in found:
             of_model.setdefault((one.label, one.panel[1]), []).append(one)
         rows += _ranked(
-            ['overall', *names, *_overall(measured)]
+            (('overall', *names), _overall(measured))
             for names, measured in of_model.items()
             if len(measured) == 2
         )
@@ -83,7 +84,7 @@ def _versions(one: Entry) -> int:
     return int(one.result['versions']['per_group'])
 
 
-def _headline(one: Entry, group: str = '') -> list[Cell]:
+def _headline(one: Entry, group: str = '') -> list[float | None]:
     """Return understanding, SP and RV accuracy, GA, CR, OOR and OOR by chance."""
     figures = (
         *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(), GROUP_ACCURACY(m=_versions(one))),
@@ -95,8 +96,7 @@ def _headline(one: Entry, group: str = '') -> list[Cell]:
 def _unsolved(one: Entry, group: str) -> float:
     """Return how many versions of a group are unsolved, times a constant; NaN if unknown."""
     problems = one.groups.get(group, {}).get('problems')
-    solved = _number(one.figure(ACCURACY(), group))
-    return (100 - solved) * _number(problems)
+    return (100 - number(one.figure(ACCURACY(), group))) * number(problems)
 
 
 def _defined(one: Entry) -> list[float]:
@@ -108,7 +108,7 @@ def _defined(one: Entry) -> list[float]:
     left = known['excluded']
     figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=_versions(one)), CR(), OOR(), OOR())
     whole = [known['groups'] - (left.get(f.key, 0) if f else 0) for f in figures]
-    right = whole[0] * _number(one.figure(SP_ACCURACY())) / 100 if whole[0] else 0
+    right = whole[0] * number(one.figure(SP_ACCURACY())) / 100 if whole[0] else 0
     return [right, *whole]
 
 
@@ -116,21 +116,24 @@ def _columns(m: int | str) -> list[str]:
     return ['understanding', 'SP', 'RV', f'GA@{m}', 'CR', 'OOR', 'chance']
 
 
-def _overall(measured: Sequence[Entry]) -> list[Cell]:
+def _overall(measured: Sequence[Entry]) -> list[float | None]:
     """Return the mean of each headline figure over all questions of two sources."""
     columns = zip(*map(_headline, measured), strict=True)
     sizes = zip(*map(_defined, measured), strict=True)
     return [
-        sum(n * _number(value) for n, value in zip(size, column, strict=True) if n) / sum(size)
+        sum(n * number(value) for n, value in zip(size, column, strict=True) if n) / sum(size)
         if sum(size)
         else math.nan
         for size, column in zip(sizes, columns, strict=True)
     ]
 
 
-def _ranked(rows: Iterable[list[Cell]]) -> list[list[Cell]]:
-    """Return rows by their accuracy on versions, the best first."""
-    return sorted(rows, key=lambda row: -np.nan_to_num(_number(row[-5]), nan=-1))
+def _ranked(
+    rows: Iterable[tuple[Sequence[str], Sequence[float | None]]],
+) -> Iterable[list[Cell]]:
+    """Yield rows, names and headline, by their accuracy on versions, the best first."""
+    for names, figures in sorted(rows, key=lambda row: -np.nan_to_num(number(row[1][2]), nan=-1)):
+        yield [*names, *figures]
 
 
 def _missing(found: Iterable[Entry]) -> Iterable[str]:
@@ -182,7 +185,3 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[T
             figures = (*_headline(one, label), one.figure(DROP(), label))
             rows.append([label, one.label, one.panel[1], *figures, share])
         yield Table(f'{benchmark}: versions by {kind}', columns, rows, notes, breakdown=kind)
-
-
-def _number(value: Cell) -> float:
-    return float(value) if isinstance(value, (int, float)) else math.nan

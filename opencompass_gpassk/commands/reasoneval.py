@@ -1,0 +1,485 @@
+"""``gpassk reasoneval``: score the steps of solutions, select, compare with labels, train."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from opencompass_gpassk.commands import (
+    add_command,
+    add_numbers,
+    add_run_argument,
+    add_trust_argument,
+    check_output,
+    note,
+    write_lines,
+)
+from opencompass_gpassk.formats.jsonlines import row_line
+from opencompass_gpassk.judging.settings import MODES, read_settings
+from opencompass_gpassk.reasoneval.meta_evaluation import (
+    THRESHOLDS,
+    detect_errors,
+    evaluate_files,
+)
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
+from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.solution_files import (
+    read_solutions,
+    scored_row,
+    select,
+    solution_in,
+)
+from opencompass_gpassk.reasoneval.training_data import (
+    LabelledSteps,
+    TrainingSettings,
+    read_step_labels,
+)
+from opencompass_gpassk.report.tables.meta_evaluation import (
+    meta_json,
+    meta_tables,
+    threshold_tables,
+)
+from opencompass_gpassk.report.tables.table import to_text
+
+DESCRIPTION = """\
+Score whether the steps of solutions are valid and useful (ReasonEval, arXiv 2404.05692):
+
+  gpassk reasoneval score FILE --model MODEL -o SCORED        score the steps of solutions
+  gpassk reasoneval run RUN --model MODEL                     score the responses of a finished run
+  gpassk reasoneval filter SCORED -o KEPT                     keep good solutions as training data
+  gpassk reasoneval meta --data FOLDER --scores PATH          compare scores with people's labels
+  gpassk reasoneval train LABELS --backbone MODEL -o FOLDER   train a model on step labels
+"""
+
+
+def add_parser(subparsers: Any, told: str) -> None:
+    """Add the command to the command line."""
+    parser = add_command(subparsers, 'reasoneval', told, DESCRIPTION)
+    actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
+    for add in (_add_score, _add_run, _add_filter, _add_meta, _add_train):
+        add(actions)
+
+
+SCORING = """\
+Score each step of solutions with a ReasonEval model, a process reward model, or a judge (whose
+scores are 0 or 1). FILE is JSON lines, gzipped or not, or - for standard input:
+
+  {"question": "1 + 1 = ?", "solution": "Step 1: ... Step 2: ..."}    split into steps
+  {"question": "1 + 1 = ?", "steps": ["...", "..."]}                  already in steps
+
+Each row is written with its own fields, its "steps", "scores" (negative, neutral, positive of each
+step; for a reward model one number), "step_validity", "step_redundancy", and "validity",
+"redundancy" and "tokens" of the whole. For a reward model redundancy is null. A solution that can't
+be scored has null in these fields, and the reason in "refusal". Scores are stored at once. If the
+run is interrupted, a judge does not answer or memory runs out, start it again with the same model
+and settings: it continues where it stopped. The exit code is 1 if no solution has scores.
+"""
+SIDECARS = ('', '-wal', '-shm', '-journal', '.lock', '.state')
+
+
+def _add_score(actions: Any) -> None:
+    parser = add_command(actions, 'score', 'score the steps of solutions', SCORING, run_score)
+    parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
+    parser.add_argument('-o', '--output', type=Path, metavar='SCORED', help='file (default: print)')
+    parser.add_argument(
+        '--store',
+        type=Path,
+        metavar='FILE',
+        help='keep scores in this file, also for other files of solutions (default: the file in '
+        'GPASSK_SCORE_STORE, else one beside SCORED until that is complete)',
+    )
+    add_scorer_options(parser)
+    parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
+
+
+def run_score(args: argparse.Namespace) -> int:
+    """Score a file, and store scores as they come."""
+    settings = scorer_settings(args)
+    check_output(args.output)
+    store = args.store or ScoreStore.default_path(None)
+    rows = read_solutions(args.file, skip_bad=args.skip_bad, report=note)
+    beside = None if store else _beside(args.output)
+    scorer = make_scorer(settings, report=note)
+    delimiter = step_delimiter(settings, scorer)
+    solutions = [solution_in(row, delimiter=delimiter, thinking=settings.thinking) for row in rows]
+    scores = score_solutions(scorer, solutions, store or beside, progress=True, report=note)
+    how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
+    lines = (
+        row_line(scored_row(row, solution, scores[solution], **how))
+        for row, solution in zip(rows, solutions, strict=True)
+    )
+    refusals = Counter(refusal for one in solutions if (refusal := scores[one].refusal) is not None)
+    for refusal, count in refusals.most_common():
+        note(f'{count} of {len(rows)} solutions have no scores: {refusal.value}')
+    write_lines(lines, args.output)
+    passing = sum(count for refusal, count in refusals.items() if refusal.may_pass)
+    if passing:
+        kept = f'; the scores so far are kept in {store or beside}' if store or beside else ''
+        note(f'{passing} of them may get scores if the command is started again{kept}')
+    elif beside:
+        for end in SIDECARS:
+            beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
+    return 1 if refusals.total() == len(rows) else 0
+
+
+def _beside(output: Path | None) -> Path | None:
+    """Return the store for an unfinished run, beside its output; None without such a place."""
+    # A device or a pipe has no store beside it.
+    if output is None or (output.exists() and not output.is_file()):
+        return None
+    return output.with_name(f'{output.name}.part.sqlite')
+
+
+SCORING_A_RUN = """\
+Score the reasoning in the responses of a run of OpenCompass, without inference. This adds validity,
+redundancy, the false-positive rate and sound G-Pass@k to its results. The scores of all steps are
+written beside each result, to <data set>.steps.jsonl.gz. Stored verdicts are not asked for again.
+Scores are stored at once (in step_scores.sqlite in the run, or the file in GPASSK_SCORE_STORE), so
+that an interrupted command continues when it is started again. The summary is printed and written
+again. Data sets with other evaluators are not changed.
+"""
+
+
+def _add_run(actions: Any) -> None:
+    parser = add_command(
+        actions, 'run', 'score the responses of a finished run', SCORING_A_RUN, run_run
+    )
+    add_run_argument(parser)
+    add_trust_argument(parser)
+    add_scorer_options(parser)
+    parser.add_argument(
+        '--threshold',
+        type=float,
+        metavar='SHARE',
+        help='a right response is sound if its validity is at least this (default: 0.25)',
+    )
+    for name in ('--only-models', '--only-datasets'):
+        parser.add_argument(
+            name, nargs='+', default=[], metavar='ABBR', help='score these; after RUN'
+        )
+
+
+def run_run(args: argparse.Namespace) -> int:
+    """Rescore with scores of the reasoning, then summarize."""
+    from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
+
+    threshold = {} if args.threshold is None else {'threshold': args.threshold}
+    settings = scorer_settings(args, **threshold)
+    make_scorer(settings, report=note)  # report its errors once, before any work
+    changes = Changes(reasoning=settings.as_dict(), trusted=args.trust_config)
+    return rescore_run(
+        args.run_folder,
+        changes,
+        models=args.only_models,
+        datasets=args.only_datasets,
+        report=note,
+    )
+
+
+FILTERING = """\
+Keep the solutions that are valid and not redundant, for example for training (arXiv 2404.05692,
+5.2). SCORED is a file of `gpassk reasoneval score`, or the steps file beside a result of a run
+(<data set>.steps.jsonl.gz), whose rows have verdicts. Rows are written unchanged.
+"""
+
+OTHER_VERDICTS = {None: 'with a wrong answer', 'correct': 'without a right answer', 'any': ''}
+
+
+def _add_filter(actions: Any) -> None:
+    parser = add_command(actions, 'filter', 'keep the good solutions', FILTERING, run_filter)
+    parser.add_argument('file', metavar='SCORED', help='JSON lines, or - for standard input')
+    parser.add_argument(
+        '--min-validity', type=float, default=0.5, metavar='SHARE', help='default: 0.5'
+    )
+    parser.add_argument(
+        '--max-redundancy', type=float, default=0.15, metavar='SHARE', help='default: 0.15'
+    )
+    parser.add_argument(
+        '--verdict',
+        choices=('correct', 'any'),
+        help='correct: keep only rows with a right answer; any: also rows with a wrong one '
+        '(default: leave out rows whose verdict is incorrect)',
+    )
+    parser.add_argument('-o', '--output', type=Path, metavar='KEPT', help='file (default: print)')
+
+
+def run_filter(args: argparse.Namespace) -> int:
+    """Write the rows that are good enough, and print their share."""
+    check_output(args.output)
+    found = select(
+        args.file,
+        min_validity=args.min_validity,
+        max_redundancy=args.max_redundancy,
+        verdict=args.verdict,
+    )
+    if found.valid_alone:
+        note(
+            f'{found.valid_alone} of {found.total} rows have no redundancy, as from process reward '
+            'models; they are kept by validity alone'
+        )
+    write_lines(map(row_line, found.kept), args.output)
+    for name, count in (
+        ('kept', len(found.kept)),
+        (f'below validity {args.min_validity}', found.left_out['invalid']),
+        (f'above redundancy {args.max_redundancy}', found.left_out['redundant']),
+        ('without scores', found.left_out['refused']),
+        (OTHER_VERDICTS[args.verdict], found.left_out['other verdict']),
+    ):
+        if not name:
+            continue
+        share = 100 * count / found.total if found.total else math.nan
+        note(f'{name}: {count} of {found.total} ({share:.1f} %)')
+    return 0
+
+
+COMPARING = """\
+Compare evaluators' scores of the steps of MR-MATH with people's labels: macro F1 and AUC for
+invalid and redundant errors, of solutions and of steps, and the false-positive rate among right
+answers by threshold of validity.
+
+FOLDER holds mr-math_invalid_errors.json, mr-math_redundant_errors.json, or both. A file of scores
+has a JSON line for each solution, with a score for each of its lines or steps:
+
+  {"id": 0, "scores": [[0.01, 0.33, 0.66], ...]}    negative, neutral, positive
+  {"id": 0, "scores": [0.69, ...]}                  one number, of a process reward model
+  {"id": 0, "scores": null}                       refused
+
+The file's or folder's name must contain the set's name: invalid_errors or redundant_errors.
+"""
+
+
+def _add_meta(actions: Any) -> None:
+    parser = add_command(
+        actions, 'meta', "compare scores with people's labels", COMPARING, run_meta
+    )
+    parser.add_argument(
+        '--data', type=Path, required=True, metavar='FOLDER', help='folder with MR-MATH'
+    )
+    parser.add_argument(
+        '--scores',
+        type=Path,
+        nargs='+',
+        required=True,
+        metavar='PATH',
+        help='files of scores, or folders of them',
+    )
+    for kind, beyond, usual in (
+        ('validity', 'below', '0.5'),
+        ('redundancy', 'above', '0.15, of a process reward model 0.5'),
+    ):
+        parser.add_argument(
+            f'--{kind}-threshold',
+            type=float,
+            metavar='SHARE',
+            help=f'{beyond} it is an error (default: {usual})',
+        )
+    add_aggregates(parser)
+    add_numbers(
+        parser,
+        '--thresholds',
+        float,
+        'thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
+    )
+    parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
+
+
+def run_meta(args: argparse.Namespace) -> int:
+    """Print and write the figures of all evaluators."""
+    check_output(args.output)
+    limits = {
+        ErrorKind.INVALID: args.validity_threshold,
+        ErrorKind.REDUNDANT: args.redundancy_threshold,
+    }
+    aggregates = {ErrorKind.INVALID: args.validity_by, ErrorKind.REDUNDANT: args.redundancy_by}
+    found = evaluate_files(
+        args.data, args.scores, thresholds=limits, aggregates=aggregates, report=note
+    )
+    thresholds = THRESHOLDS if args.thresholds is None else args.thresholds
+    for table in [*meta_tables(found), *threshold_tables(found, thresholds)]:
+        print(to_text(table))
+    if args.output:
+        args.output.write_text(meta_json(found, thresholds), encoding='ascii')
+        note(f'{args.output} written')
+    return 0
+
+
+TRAINING = """\
+Fine-tune a language model on step labels, so that it scores steps (arXiv 2404.05692, section 3.2).
+FILE is PRM800K's JSON lines, or a set of MR-MATH. `gpassk reasoneval score --model` reads the saved
+model. An interrupted training continues from its last checkpoint when it is started again. To use
+several GPUs:
+
+  accelerate launch -m opencompass_gpassk.commands.main reasoneval train FILE --backbone MODEL \\
+    -o FOLDER
+"""
+
+
+def _add_train(actions: Any) -> None:
+    parser = add_command(actions, 'train', 'train a model on step labels', TRAINING, run_train)
+    parser.add_argument(
+        'labels', nargs='+', type=Path, metavar='FILE', help='step labels: PRM800K or MR-MATH'
+    )
+    parser.add_argument(
+        '--backbone', required=True, help='a language model or a ReasonEval model: folder or hub id'
+    )
+    parser.add_argument('-o', '--output', required=True, type=Path, help='folder for the model')
+    parser.add_argument(
+        '--held-out', nargs='+', default=[], type=Path, metavar='FILE', help='labels to test on'
+    )
+    parser.add_argument(
+        '--alternatives', action='store_true', help='train on all rated completions of PRM800K'
+    )
+    for one in fields(TrainingSettings):
+        name, default = f'--{one.name.replace("_", "-")}', one.default
+        if default is False:
+            parser.add_argument(name, action='store_true', help='save memory')
+        else:
+            parser.add_argument(
+                name, type=type(default), default=default, help='default: %(default)s'
+            )
+
+
+def run_train(args: argparse.Namespace) -> int:
+    """Train, and print a summary."""
+    from opencompass_gpassk.reasoneval.classifier import StepScorer
+    from opencompass_gpassk.reasoneval.train import load_for_training, train
+
+    def read(paths: Sequence[Path]) -> list[LabelledSteps]:
+        found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
+        return [solution for each in found for solution in each]
+
+    solutions, held_out = read(args.labels), read(args.held_out)
+    settings = TrainingSettings(
+        **{one.name: getattr(args, one.name) for one in fields(TrainingSettings)}
+    )
+    model, tokenizer = load_for_training(args.backbone, seed=settings.seed)
+    trained = train(solutions, model, tokenizer, args.output, settings=settings, progress=True)
+    from accelerate import PartialState
+
+    if not PartialState().is_main_process:  # of several, the first alone prints
+        return 0
+    print(
+        f'{trained.updates} updates on {trained.steps} steps of {trained.solutions} solutions; '
+        f'loss {trained.loss:.4f}; {args.output}'
+    )
+    for reason, count in trained.left_out.items():
+        print(f'left out: {count} solutions: {reason}')
+    if held_out:
+        scorer = StepScorer(model, tokenizer, position='last', long='window')
+        for kind, found in detect_errors(scorer, held_out).items():
+            print(
+                f'held out, {kind.value} steps: macro F1 {found.macro_f1:.3f}, AUC {found.auc:.3f} '
+                f'({found.errors} of {found.units} steps; {found.unscored} unscored)'
+            )
+    return 0
+
+
+def add_aggregates(parser: argparse.ArgumentParser) -> None:
+    """Add ``--validity-by`` and ``--redundancy-by``."""
+    for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
+        parser.add_argument(
+            f'--{kind}-by',
+            metavar='HOW',
+            help=f"how the steps' {kind} is combined: min, max, mean or 'geometric mean' "
+            f'(default: {usual})',
+        )
+
+
+OPTIONS = ('position', 'batch_size', 'max_tokens', 'long', 'step_tag', 'good', 'bad')
+MODEL_KWARGS = ('dtype', 'device_map', 'attn_implementation')
+
+
+def add_scorer_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for a scorer to an action."""
+    who = parser.add_mutually_exclusive_group(required=True)
+    who.add_argument(
+        '--model',
+        help='folder or hub id, such as GAIR/ReasonEval-7B; demo is the step classifier of the '
+        'demonstration model',
+    )
+    who.add_argument(
+        '--reward-model',
+        metavar='MODEL',
+        help='a process reward model with one number per step instead, such as '
+        'peiyi9979/math-shepherd-mistral-7b-prm; it gives no redundancy',
+    )
+    who.add_argument(
+        '--judge',
+        metavar='JUDGE',
+        help='ask a language model for the first wrong step and for redundant ones instead: llm '
+        '(set by OC_JUDGE_MODEL and OC_JUDGE_API_BASE), or a JSON file of its settings',
+    )
+    parser.add_argument(
+        '--position',
+        choices=('published', 'last'),
+        help="where a step's scores are read: at its last token, or one before it, as in the code "
+        'of the published 7B model (default: by checkpoint)',
+    )
+    parser.add_argument('--dtype', help="such as bfloat16 (default: the checkpoint's)")
+    parser.add_argument(
+        '--device-map', metavar='MAP', help='such as cuda:0 (default: GPUs if there are any)'
+    )
+    parser.add_argument(
+        '--attn-implementation', metavar='NAME', help='such as sdpa or flash_attention_2'
+    )
+    parser.add_argument('--batch-size', type=int, help='most solutions in a forward pass')
+    parser.add_argument(
+        '--max-tokens', type=int, help="longest solution (default: the model's limit)"
+    )
+    parser.add_argument(
+        '--long',
+        choices=('refuse', 'window'),
+        help='refuse longer solutions (default), or read them in windows',
+    )
+    for name, what in (
+        ('--step-tag', "a reward model's text after each step (default: ки)"),
+        ('--good', "its token for a good step (default: '+')"),
+        ('--bad', "its token for a bad step (default: '-')"),
+    ):
+        parser.add_argument(name, metavar='TEXT', help=what)
+    parser.add_argument(
+        '--delimiter',
+        help='text between steps (default: that of the training, if the config of the model has '
+        'it; else steps are found by markers)',
+    )
+    parser.add_argument(
+        '--thinking', choices=('drop', 'keep'), default='drop', help='thoughts (default: drop)'
+    )
+    add_aggregates(parser)
+
+
+def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettings:
+    """Return the settings in the options.
+
+    Args:
+        args: The parsed command line.
+        **further: More settings, such as ``threshold``.
+
+    Raises:
+        ValueError: If a setting is out of its range, or has no effect on this scorer.
+    """
+    # read_settings would take `match` from the environment, which has no meaning for steps.
+    judge = args.judge if args.judge in (None, *MODES) else read_settings(args.judge).as_dict()
+    return ReasoningSettings(
+        model=args.model or '',
+        reward_model=args.reward_model or '',
+        judge=judge,
+        options=_given(args, OPTIONS),
+        model_kwargs=_given(args, MODEL_KWARGS),
+        validity_by=args.validity_by or 'min',
+        redundancy_by=args.redundancy_by or 'max',
+        delimiter=args.delimiter,
+        thinking=args.thinking,
+        **further,
+    )
+
+
+def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
