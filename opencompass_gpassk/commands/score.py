@@ -6,7 +6,9 @@ import argparse
 import dataclasses
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,8 @@ from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
-from opencompass_gpassk.samples.sample_files import SampledProblems, read_samples
+from opencompass_gpassk.samples.sample_files import COLUMNS, ROWS, TOOLS, LogReader, find_logs
+from opencompass_gpassk.samples.sampled_problems import SampledProblems, joined
 from opencompass_gpassk.trials import TrialTable
 
 DESCRIPTION = """\
@@ -55,11 +58,32 @@ judging continues where it stopped. With -o, the verdicts by rule are written to
 as they are reached, until the result is there.
 """
 
+RUN = 'opencompass'  # the format of a run
+
 
 def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(subparsers, 'score', told, DESCRIPTION, run)
-    parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
+    parser.add_argument(
+        'samples',
+        metavar='SAMPLES',
+        nargs='+',
+        help='files, logs, folders of logs, runs of OpenCompass, or - for standard input; several '
+        'of one model and data set are joined',
+    )
+    parser.add_argument(
+        '--format',
+        default='',
+        choices=(ROWS, *TOOLS, RUN),
+        help='what SAMPLES are (default: told by their content)',
+    )
+    parser.add_argument(
+        '--columns',
+        nargs='+',
+        default=[],
+        metavar='FIELD=COLUMN',
+        help='names of columns in files of rows, such as answer=gold_answer samples=responses',
+    )
     add_numbers(
         parser,
         '-k',
@@ -109,58 +133,143 @@ def add_parser(subparsers: Any, told: str) -> None:
     )
 
 
+@dataclass(frozen=True)
+class Source:
+    """Samples of one model on one data set, recognised and not yet read.
+
+    Attributes:
+        path: The file or the run.
+        model: The model, '' if unknown.
+        name: The data set, '' if the file doesn't say: such files are joined.
+        read: Reads them.
+        run: The run of OpenCompass; None if it is a file.
+    """
+
+    path: str
+    model: str
+    name: str
+    read: Callable[[], SampledProblems]
+    run: Path | None = None
+
+
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
     check_output(args.output)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     settings = read_settings(args.judge, args.undecided)
+    groups = _groups(args)
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    for sampled, path, folder in _sources(args):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)  # of a model, if there are several
-        if (args.model or args.dataset) and sampled.model:
-            raise ValueError('--model and --dataset are for files; a run has its own names')
-        sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
-        model = sampled.model or args.model or 'samples'
-        whose = f'{model}, ' if sampled.model else ''
+    for (known, named), sources in groups.items():
+        if (sampled := _read(sources, args)) is None:
+            continue
+        sampled = dataclasses.replace(sampled, name=named or sampled.name)
+        model = known or 'samples'
+        path = args.output
+        if path and len(groups) > 1:
+            path = path.with_suffix('') / model / f'{sampled.name}.json'
+            path.parent.mkdir(parents=True, exist_ok=True)
+        whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
+        folder = sources[0].run or (args.output.parent if args.output else Path())
         results.setdefault(model, {})[sampled.name] = _score(
-            sampled, args, settings, path, _store(args, settings, folder)
+            sampled, args, settings, path, _store(args, settings, folder), known
         )
     if not results:
         raise ValueError(
-            f'{args.samples}: all its data sets have one response per problem; G-Pass@k needs '
-            'several: set n and k in the data set'
+            f'{", ".join(args.samples)}: all data sets have one response per problem or were left '
+            'out; G-Pass@k needs several: set n and k in the data set'
         )
     for table in report_tables(Board(results)):
         print(to_text(table))
     return 0
 
 
-def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
-    """Yield the samples to score, each with the path of its result and the store's folder."""
-    if args.samples == '-' or not Path(args.samples).is_dir():
-        sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=note)
-        yield sampled, args.output, args.output.parent if args.output else Path()
+def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
+    """Return what was named by model and data set; several sources of one are joined."""
+    groups: dict[tuple[str, str], list[Source]] = {}
+    for path in dict.fromkeys(args.samples):
+        for source in _sources(path, args):
+            key = (args.model or source.model, args.dataset or source.name)
+            of_group = groups.setdefault(key, [])
+            if any(one.path == path and one.run for one in of_group):
+                raise ValueError(
+                    f'{path}: --model and --dataset would join several models or data sets of a '
+                    'run; a run has its own names'
+                )
+            of_group.append(source)
+    return groups
+
+
+def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
+    """Yield the samples in a run of OpenCompass, a file, or a folder of logs."""
+    folder = Path(path)
+    if not folder.is_dir() or args.format not in ('', RUN):
+        is_run = False
+    else:
+        is_run = (
+            args.format == RUN
+            or any(folder.glob('predictions'))
+            or any(folder.glob('*/predictions'))
+        )
+    if is_run:
+        found = recorded_data_sets(folder)
+        note(f'run: {found[0].run}')
+        for one in found:
+            read = partial(read_data_set, one, args.min_coverage)
+            yield Source(path, one.model, one.name, read, one.run)
         return
-    found = recorded_data_sets(Path(args.samples))
-    note(f'run: {found[0].run}')
-    for recorded in found:
+    columns = _columns(args.columns)
+    for file in find_logs(folder, args.format) if folder.is_dir() else [path]:
         try:
-            sampled = read_data_set(recorded, args.min_coverage)
+            reader = LogReader(file, args.format, columns)
         except ValueError as error:
             if not args.skip_bad:
-                raise ValueError(f'{error} (--skip-bad leaves such data sets out)') from error
+                raise
+            note(f'left out: {error}')
+        else:
+            read = partial(reader.read, skip_bad=args.skip_bad, report=note)
+            yield Source(file, reader.model, reader.name, read)
+
+
+def _columns(pairs: Sequence[str]) -> dict[str, str]:
+    """Return field → column in the file."""
+    columns = dict(pair.partition('=')[::2] for pair in pairs)
+    for field, column in columns.items():
+        if field not in COLUMNS or not column:
+            raise ValueError(
+                f'--columns {field}: give FIELD=COLUMN, such as answer=gold_answer; fields are '
+                f'{", ".join(COLUMNS)}'
+            )
+    return columns
+
+
+def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | None:
+    """Read and join the samples of one model on one data set; None if they are left out."""
+    parts = []
+    for source in sources:
+        try:
+            part = source.read()
+        except ValueError as error:
+            if not args.skip_bad:
+                hint = ' (--skip-bad leaves such data sets out)' if source.run else ''
+                raise ValueError(f'{error}{hint}') from error
             note(f'left out: {error}')
             continue
-        if sampled.n == 1:
-            note(f'left out: {recorded.model}, {recorded.name}: one response per problem')
-            continue
-        output = args.output
-        if output and len(found) > 1:
-            output = output.with_suffix('') / recorded.model / f'{recorded.name}.json'
-        yield sampled, output, recorded.run
+        if source.run and len(sources) > 1:
+            located = [
+                dataclasses.replace(one, location=f'{source.run}/{one.location}')
+                if one.location
+                else one
+                for one in part.responses
+            ]
+            part = dataclasses.replace(part, responses=located)
+        parts.append(part)
+    sampled = joined(parts) if parts else None
+    if sampled and sampled.recorded and sampled.n == 1:
+        note(f'left out: {sampled.model}, {sampled.name}: one response per problem')
+        return None
+    return sampled
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
@@ -190,6 +299,7 @@ def _score(
     settings: JudgeSettings,
     path: Path | None,
     store: Path,
+    model: str,
 ) -> dict[str, Any]:
     protocol = _protocol(sampled, args)
     rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
@@ -225,8 +335,8 @@ def _score(
         )
     if sampled.gaps:
         result['warnings'].insert(0, sampled.gaps)
-    if args.model:
-        result['model'] = args.model
+    if model and not sampled.recorded:
+        result['model'] = model
     if path:
         _write(path, table, result)
         rows.unlink()  # the trials hold its verdicts

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_members
+from opencompass_gpassk.trials import Verdict
 
 Identity = tuple[str, int]  # problem_id and replica
 Row = tuple[Identity, str]  # of a prediction file, with the key of its request, '' if unknown
@@ -81,6 +82,9 @@ class Response:
         is_answer: Whether postprocessing has reduced the text to the answer.
         unprocessed: The response before postprocessing; None if that left it as it was.
         key: The key of the request that it answers; '' if unknown.
+        prompt_tokens: Length of the prompt in tokens; None if unknown.
+        other_verdict: The verdict in another tool's log; None if there is none.
+        other_source: Who gave it, such as ``lm-eval: exact_match``.
     """
 
     text: Packed = Packed()
@@ -95,6 +99,9 @@ class Response:
     is_answer: bool = False
     unprocessed: Packed = Packed()
     key: str = ''
+    prompt_tokens: int | None = None
+    other_verdict: Verdict | None = None
+    other_source: str = ''
 
     @property
     def raw(self) -> str:
