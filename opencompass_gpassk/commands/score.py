@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -141,14 +143,14 @@ class Source:
         path: The file or the run.
         model: The model, '' if unknown.
         name: The data set, '' if the file doesn't say: such files are joined.
-        read: Reads them.
+        read: Reads them; of a run, if a share of the planned responses is there.
         run: The run of OpenCompass; None if it is a file.
     """
 
     path: str
     model: str
     name: str
-    read: Callable[[], SampledProblems]
+    read: Callable[..., SampledProblems]
     run: Path | None = None
 
 
@@ -190,12 +192,18 @@ def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
     groups: dict[tuple[str, str], list[Source]] = {}
     for path in dict.fromkeys(args.samples):
         for source in _sources(path, args):
-            key = (args.model or source.model, args.dataset or source.name)
-            of_group = groups.setdefault(key, [])
+            of_group = groups.setdefault(
+                (args.model or source.model, args.dataset or source.name), []
+            )
             if any(one.path == path and one.run for one in of_group):
                 raise ValueError(
                     f'{path}: --model and --dataset would join several models or data sets of a '
                     'run; a run has its own names'
+                )
+            if any((one.run is None) != (source.run is None) for one in of_group):
+                raise ValueError(
+                    f'{of_group[0].path} and {path} are not joined: a run holds prompts where '
+                    'files hold questions; score them one by one'
                 )
             of_group.append(source)
     return groups
@@ -204,30 +212,17 @@ def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
 def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
     """Yield the samples in a run of OpenCompass, a file, or a folder of logs."""
     folder = Path(path)
-    if not folder.is_dir() or args.format not in ('', RUN):
-        is_run = False
-    else:
-        is_run = (
-            args.format == RUN
-            or any(folder.glob('predictions'))
-            or any(folder.glob('*/predictions'))
-        )
-    if is_run:
+    held = itertools.chain(folder.glob('predictions'), folder.glob('*/predictions'))
+    if args.format == RUN or (not args.format and any(held)):
         found = recorded_data_sets(folder)
         note(f'run: {found[0].run}')
         for one in found:
-            read = partial(read_data_set, one, args.min_coverage)
-            yield Source(path, one.model, one.name, read, one.run)
+            yield Source(path, one.model, one.name, partial(read_data_set, one), one.run)
         return
     columns = _columns(args.columns)
     for file in find_logs(folder, args.format) if folder.is_dir() else [path]:
-        try:
+        with _left_out(args, None):
             reader = LogReader(file, args.format, columns)
-        except ValueError as error:
-            if not args.skip_bad:
-                raise
-            note(f'left out: {error}')
-        else:
             read = partial(reader.read, skip_bad=args.skip_bad, report=note)
             yield Source(file, reader.model, reader.name, read)
 
@@ -246,30 +241,50 @@ def _columns(pairs: Sequence[str]) -> dict[str, str]:
 
 def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | None:
     """Read and join the samples of one model on one data set; None if they are left out."""
+    several = len(sources) > 1
     parts = []
     for source in sources:
-        try:
-            part = source.read()
-        except ValueError as error:
-            if not args.skip_bad:
-                hint = ' (--skip-bad leaves such data sets out)' if source.run else ''
-                raise ValueError(f'{error}{hint}') from error
-            note(f'left out: {error}')
-            continue
-        if source.run and len(sources) > 1:
-            located = [
-                dataclasses.replace(one, location=f'{source.run}/{one.location}')
-                if one.location
-                else one
-                for one in part.responses
-            ]
-            part = dataclasses.replace(part, responses=located)
-        parts.append(part)
-    sampled = joined(parts) if parts else None
-    if sampled and sampled.recorded and sampled.n == 1:
-        note(f'left out: {sampled.model}, {sampled.name}: one response per problem')
+        with _left_out(args, source.run):
+            # What one of several runs lacks, another may have.
+            least = 0.0 if several else args.min_coverage
+            part = source.read(least) if source.run else source.read()
+            parts.append(_located(part, source.run) if several and source.run else part)
+    if not parts:
         return None
-    return sampled
+    if several:
+        note(f'joined: {", ".join(source.path for source in sources)}')
+    with _left_out(args, sources[0].run):
+        sampled = joined(parts, note)
+        if several and sampled.missing > (1 - args.min_coverage) * len(sampled.responses):
+            raise ValueError(
+                f'{sampled.name}: {sampled.gaps}; run the inference of one of the runs to its end '
+                'with opencompass CONFIG -r, or lower --min-coverage to accept the gap'
+            )
+        if not sampled.recorded or sampled.n > 1:
+            return sampled
+        note(f'left out: {sampled.model}, {sampled.name}: one response per problem')
+    return None
+
+
+@contextmanager
+def _left_out(args: argparse.Namespace, run: Path | None) -> Iterator[None]:
+    """With ``--skip-bad``, tell of a ValueError and go on."""
+    try:
+        yield
+    except ValueError as error:
+        if not args.skip_bad:
+            hint = ' (--skip-bad leaves such data sets out)' if run else ''
+            raise ValueError(f'{error}{hint}') from error
+        note(f'left out: {error}')
+
+
+def _located(sampled: SampledProblems, run: Path) -> SampledProblems:
+    """Return them with the run in the places of their responses."""
+    responses = [
+        dataclasses.replace(one, location=f'{run}/{one.location}') if one.location else one
+        for one in sampled.responses
+    ]
+    return dataclasses.replace(sampled, responses=responses)
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
@@ -335,7 +350,7 @@ def _score(
         )
     if sampled.gaps:
         result['warnings'].insert(0, sampled.gaps)
-    if model and not sampled.recorded:
+    if args.model or (model and not sampled.recorded):
         result['model'] = model
     if path:
         _write(path, table, result)

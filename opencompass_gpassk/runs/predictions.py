@@ -134,11 +134,13 @@ class PredictionFiles:
         missing: Names of the missing shards before or between others, finished or not.
         unfinished: Names of the progress files of missing parts. A progress file beside its
             finished file doesn't count: it keeps responses while lost ones are tried again.
+        model: The identity of the model that responded; '' if it was not noted.
     """
 
     responses: list[Response]
     missing: list[str]
     unfinished: list[str]
+    model: str = ''
 
     @property
     def unfinished_parts(self) -> str:
@@ -190,6 +192,7 @@ def read_predictions(
         responses=responses,
         missing=[f'{name}_{number}.json' for number in missing],
         unfinished=[begun[f'{name}_{i}'] for i in missing if f'{name}_{i}' in begun],
+        model=next(iter(models), ''),
     )
 
 

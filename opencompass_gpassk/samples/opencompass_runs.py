@@ -143,6 +143,8 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
         prompts=turns,
         planned=recorded.planned if named else 0,
         gaps=told,
+        missing=len(gaps.missing),
+        drawn_by=files.model,
         named=named,
         recorded=True,
     )

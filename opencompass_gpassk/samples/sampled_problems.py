@@ -7,13 +7,15 @@ are one measurement, as if one program had made it.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.hashing import stable_hash, text_hash
-from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.runs.predictions import Gaps, Identity, Response
 from opencompass_gpassk.trials import Problem
 
 __all__ = ['SampledProblems', 'final_gold', 'joined']
@@ -26,12 +28,13 @@ class SampledProblems:
     Attributes:
         name: The file's or the data set's name.
         problems: P problems.
-        responses: T responses. A key in a response's record names its draw: two responses to one
-            problem with equal keys are the same draw.
+        responses: T responses. Those that were planned and are missing have no location.
         model: The model's name, '' if unknown.
         prompts: Whether the questions are the data set's prompts, the same for all models.
         planned: Samples of each problem that the run's config asked for; 0 if unknown.
         gaps: What is missing of them or there twice, in words; '' if nothing.
+        missing: Number of the planned responses that are missing.
+        drawn_by: Identity of the model, as a run noted it; '' if unknown.
         named: Whether the problems' ids are the data's own, not their places in a file.
         recorded: Whether they are from a run of OpenCompass, whose questions are prompts.
     """
@@ -43,6 +46,8 @@ class SampledProblems:
     prompts: bool = False
     planned: int = 0
     gaps: str = ''
+    missing: int = 0
+    drawn_by: str = ''
     named: bool = False
     recorded: bool = False
 
@@ -61,16 +66,16 @@ class SampledProblems:
     def versions(self) -> tuple[str, str]:
         """Hashes of data and prompts, equal for models with the same ones; or 'unknown'.
 
-        They are unknown in a run whose prompts contain a model's template.
+        They don't depend on the order of the problems, which joined files may change. They are
+        unknown in a run whose prompts contain a model's template.
         """
-        questions = [problem.question for problem in self.problems]
-        golds = [problem.gold for problem in self.problems]
-        data = (
-            golds
-            if self.recorded
-            else [text for row in zip(questions, golds, strict=True) for text in row]
-        )
-        return text_hash(data), text_hash(questions) if self.prompts else 'unknown'
+        asked = sorted((problem.question, problem.gold) for problem in self.problems)
+        if self.recorded:
+            data = sorted(gold for _, gold in asked)
+        else:
+            data = [text for row in asked for text in row]
+        prompts = text_hash([question for question, _ in asked])
+        return text_hash(data), prompts if self.prompts else 'unknown'
 
     def _counts(self) -> Counter[str]:
         return Counter(r.identity[0] for r in self.responses if r.identity)
@@ -81,104 +86,134 @@ def final_gold(gold: str) -> str:
     return gold.rsplit('####', 1)[-1].strip()
 
 
-def joined(parts: Sequence[SampledProblems]) -> SampledProblems:
+def joined(
+    parts: Sequence[SampledProblems], report: Callable[[str], None] = lambda told: None
+) -> SampledProblems:
     """Join problems and responses of one model, by problem and by key.
 
     Problems are the same if their ids are equal, or, if a source doesn't name its problems, if
-    question and gold answer are. Responses with equal keys are one. Others are further samples.
+    question and gold answer are. Responses with equal keys are one; those without a key are
+    further samples.
 
     Args:
         parts: The sources, at least one.
+        report: Takes a message on what was joined.
 
     Raises:
         ValueError: If problems of one id differ, or texts of one key do; it names both places.
     """
-    if len(parts) == 1:
+    if len(parts) == 1 and parts[0].recorded:  # its replicas keep their numbers
         return parts[0]
     named = all(part.named for part in parts)
-    problems: dict[object, Problem] = {}
-    places: dict[object, str] = {}
-    ids: set[str] = set()
-    drawn: dict[str, dict[str, Response]] = {}  # problem → key → response
-    again = 0
+    problems: dict[Any, Problem] = {}
+    places: dict[Any, str] = {}
+    draws: dict[Any, dict[object, Response]] = {}  # problem → what names a draw → response
+    repeated = 0
     for part in parts:
-        key_of: dict[str, object] = {}
-        seen: Counter[tuple[str, str]] = Counter()
+        keys = _problem_keys(part, by_id=named)
+        place = {one.identity[0]: one.location for one in reversed(part.responses) if one.identity}
         for problem in part.problems:
-            text = problem.question, problem.gold
-            key: object = problem.problem_id if named else (*text, seen[text])
-            seen[text] += 1
-            key_of[problem.problem_id] = key
-            known = problems.get(key)
-            if known is None:
-                numbers = map(str, itertools.count(len(ids) + 1))
-                named_so = itertools.chain([problem.problem_id], numbers)
-                own = next(one for one in named_so if one not in ids)
-                ids.add(own)
-                problems[key] = replace(problem, problem_id=own)
-                places[key] = part.name
-            elif (known.question, known.gold) != text:
+            key = keys[problem.problem_id]
+            known = problems.setdefault(key, problem)
+            here = place.get(problem.problem_id, part.name)
+            places.setdefault(key, here)
+            if (known.question, known.gold) != (problem.question, problem.gold):
                 raise ValueError(
-                    f'problem {problem.problem_id!r} has the gold answer '
-                    f'{short_line(known.gold, 60)!r} in {places[key]}, and '
-                    f'{short_line(problem.gold, 60)!r} in {part.name}, or another question; join '
-                    'files of the same data alone'
+                    f'problem {problem.problem_id!r} is not the same in {places[key]}, with the '
+                    f'gold answer {short_line(known.gold, 60)!r}, and in {here}, with '
+                    f'{short_line(problem.gold, 60)!r}; join answers to the same data alone, or '
+                    'give each problem its own id'
                 )
-        for place, response in enumerate(part.responses):
-            problem_id, replica = response.identity or ('', 0)
-            of_problem = drawn.setdefault(problems[key_of[problem_id]].problem_id, {})
-            draw = _key(response, replica) or f'{part.name}#{len(of_problem)}.{place}'
+        for response in part.responses:
+            of_problem = draws.setdefault(keys[_problem_id(response)], {})
+            draw = response.key or object()  # without a key, each is a draw of its own
             other = of_problem.get(draw)
             if other is None or (other.lost and not response.lost):
                 of_problem[draw] = response
             elif not response.lost and other.text != response.text:
                 raise ValueError(
-                    f'problem {problem_id!r}: {other.location} and {response.location} are the '
-                    'same draw by their key, but differ; leave one of the two files out'
+                    f'{other.location} and {response.location} have the same key, so they are the '
+                    f'same draw for problem {_problem_id(response)!r}, but their texts differ; '
+                    'leave one of the two out'
                 )
-            again += other is not None
+            repeated += other is not None
+    if repeated:
+        report(f'{counted(repeated, "response")} with the key of another one: each counts once')
+    order = list(problems)
+    if named and all(len(part.problems) < len(order) for part in parts):
+        order.sort(key=_by_numbers)
+    ids = _own_ids([problems[key].problem_id for key in order])
+    missing: list[Identity] = []
+    responses = []
+    for key, own in zip(order, ids, strict=True):
+        found, gone = _without_filled(list(draws.get(key, {}).values()))
+        missing += [one.identity for one in gone if one.identity]
+        responses += [
+            replace(one, identity=(own, number)) for number, one in enumerate([*found, *gone])
+        ]
+    told = [str(Gaps(len(responses), missing, []))] if missing else []
+    models = sorted({part.drawn_by for part in parts} - {''})
+    if len(models) > 1:
+        told.append(
+            f'the configs of the joined runs differ in the model: {" and ".join(models)}; it '
+            'should be the same under two names'
+        )
     return SampledProblems(
         parts[0].name,
-        list(problems.values()),
-        [
-            replace(response, identity=(problem_id, number))
-            for problem_id, of_problem in drawn.items()
-            for number, response in enumerate(_present(list(of_problem.values())))
-        ],
+        [replace(problems[key], problem_id=own) for key, own in zip(order, ids, strict=True)],
+        responses,
         parts[0].model,
         prompts=all(part.prompts for part in parts),
-        gaps='; '.join(filter(None, [*(part.gaps for part in parts), _told(parts, again)])),
+        gaps='; '.join(told),
+        missing=len(missing),
         named=named,
-        recorded=any(part.recorded for part in parts),
+        recorded=parts[0].recorded,
     )
 
 
-def _key(response: Response, replica: int) -> str:
-    """Return what names a response's draw; '' if nothing does.
+def _problem_id(response: Response) -> str:
+    return response.identity[0] if response.identity else ''
 
-    Runs of earlier versions noted no key: there equal texts of one replica are one draw.
+
+def _problem_keys(part: SampledProblems, *, by_id: bool) -> dict[str, Any]:
+    """Return problem_id → what a problem is known by: its id, or its text.
+
+    Problems of one text are told apart by their order.
     """
-    if key := response.record.get('key'):
-        return f'key {key}'
-    if 'replica' in response.record:
-        return f'{replica} {stable_hash(response.text)}'
-    return ''
+    seen: Counter[tuple[str, str]] = Counter()
+    keys: dict[str, Any] = {}
+    for problem in part.problems:
+        text = problem.question, problem.gold
+        keys[problem.problem_id] = problem.problem_id if by_id else (*text, seen[text])
+        seen[text] += 1
+    return keys
 
 
-def _present(responses: list[Response]) -> list[Response]:
-    """Leave out as many responses without any record as there are others that may replace them."""
+def _by_numbers(problem_id: str) -> list[tuple[int, str]]:
+    """Return what sorts ids as data sets order them: ``p2`` before ``p10``."""
+    parts = re.split(r'([0-9]+)', problem_id)
+    return [(int(one), '') if i % 2 else (0, one) for i, one in enumerate(parts)]
+
+
+def _own_ids(ids: Sequence[str]) -> list[str]:
+    """Return an id for each problem; where sources number their problems alike, another number."""
+    taken: dict[str, None] = {}
+    for one in ids:
+        numbers = map(str, itertools.count(len(taken) + 1))
+        taken[next(own for own in itertools.chain([one], numbers) if own not in taken)] = None
+    return list(taken)
+
+
+def _without_filled(responses: Sequence[Response]) -> tuple[list[Response], list[Response]]:
+    """Return the responses to a problem that are there, and those that all sources lack.
+
+    What one source lacks, another fills if it has the same replica, unless the sources drew
+    different samples: then one replica was drawn twice.
+    """
     found = [one for one in responses if one.location]
-    missing = [one for one in responses if not one.location]
-    replicas = {one.identity for one in found}
-    return found + [one for one in missing if one.identity not in replicas]
-
-
-def _told(parts: Sequence[SampledProblems], again: int) -> str:
-    models = {str(r.record['model']) for p in parts for r in p.responses if 'model' in r.record}
-    told = [f'joined from {len(parts)} sources']
-    if again:
-        told.append(f'{again} responses that were there twice count once')
-    if len(models) > 1:
-        names = ' and '.join(short_line(name, 100) for name in sorted(models)[:3])
-        told.append(f'their configs name the models {names}')
-    return '; '.join(told)
+    gone = [one for one in responses if not one.location]
+    replicas = Counter(one.identity for one in found)
+    if max(replicas.values(), default=0) < 2:
+        lacked = {one.identity: one for one in gone if one.identity not in replicas}
+        gone = list(lacked.values())
+    return found, gone
