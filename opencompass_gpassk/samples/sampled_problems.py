@@ -140,17 +140,15 @@ def joined(
     if repeated:
         report(f'{counted(repeated, "response")} with the key of another one: each counts once')
     order = list(problems)
-    if named and all(len(part.problems) < len(order) for part in parts):
+    if named and any([one.problem_id for one in part.problems] != order for part in parts):
         order.sort(key=_by_numbers)
     ids = _own_ids([problems[key].problem_id for key in order])
     missing: list[Identity] = []
     responses = []
     for key, own in zip(order, ids, strict=True):
-        found, gone = _without_filled(list(draws.get(key, {}).values()))
-        missing += [one.identity for one in gone if one.identity]
-        responses += [
-            replace(one, identity=(own, number)) for number, one in enumerate([*found, *gone])
-        ]
+        drawn = _as_drawn(list(draws.get(key, {}).values()))
+        missing += [one.identity for one in drawn if one.identity and not one.location]
+        responses += [replace(one, identity=(own, i)) for i, one in enumerate(drawn)]
     told = [str(Gaps(len(responses), missing, []))] if missing else []
     models = sorted({part.drawn_by for part in parts} - {''})
     if len(models) > 1:
@@ -204,16 +202,14 @@ def _own_ids(ids: Sequence[str]) -> list[str]:
     return list(taken)
 
 
-def _without_filled(responses: Sequence[Response]) -> tuple[list[Response], list[Response]]:
-    """Return the responses to a problem that are there, and those that all sources lack.
+def _as_drawn(responses: Sequence[Response]) -> list[Response]:
+    """Return the responses to a problem in the order of their replicas, if each was drawn once.
 
-    What one source lacks, another fills if it has the same replica, unless the sources drew
-    different samples: then one replica was drawn twice.
+    Then what one source lacks is filled by another that has the replica. Sources that drew
+    different samples have a replica twice: there nothing is filled, and the order stays.
     """
-    found = [one for one in responses if one.location]
-    gone = [one for one in responses if not one.location]
-    replicas = Counter(one.identity for one in found)
-    if max(replicas.values(), default=0) < 2:
-        lacked = {one.identity: one for one in gone if one.identity not in replicas}
-        gone = list(lacked.values())
-    return found, gone
+    found = {one.identity: one for one in responses if one.location}
+    if len(found) < sum(bool(one.location) for one in responses):
+        return list(responses)
+    lacked = {one.identity: one for one in responses if not one.location}
+    return sorted((lacked | found).values(), key=lambda one: one.identity or ('', 0))
