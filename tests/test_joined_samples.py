@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from eval_task import COUNTS, OurSums, data_set, infer_in_shards, predict
+from judge_server import JudgeServer, reply_body
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.samples.sample_files import read_samples
@@ -255,3 +258,42 @@ def test_files_and_runs_are_not_joined(tmp_path: Path, capsys: pytest.CaptureFix
     shutil.copytree(path, path.with_name('other'))
     assert main(['score', str(tmp_path / 'run'), *named]) == 1
     assert 'would join several models' in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_prediction_files_of_two_runs_make_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the docs say: a run of the whole data takes them, and nothing is asked for again."""
+    monkeypatch.chdir(tmp_path)
+    for folder, made in (('here', rows()[:2]), ('there', rows()[2:4]), ('all', rows()[:4])):
+        Path(folder).mkdir()
+        write(Path(folder, 'exam.jsonl'), [{**row, 'samples': []} for row in made])
+
+    def respond(body: dict[str, Any]) -> web.Response:
+        return web.json_response(reply_body(f'\\boxed{{{body["seed"] % 4}}}'))
+
+    with JudgeServer(respond=respond) as server:
+
+        def job(folder: str, *more: str) -> list[str]:
+            data = ['--data', f'{folder}/exam.jsonl', '--work-dir', f'runs/{folder}']
+            return ['run', '--model', server.url, '-n', '4', '-k', '2', *data, *more]
+
+        assert main(job('here')) == main(job('there')) == 0
+        assert main(job('all', '--dry-run')) == 0
+        (model,) = {path.name for path in Path('runs').glob('*/*/predictions/*')}
+        whole = Path('runs/all/20260101_000000/predictions', model)
+        whole.mkdir(parents=True)
+        for path in Path('runs').glob(f'here/*/predictions/{model}/*'):
+            shutil.copy(path, whole)
+        for path in Path('runs').glob(f'there/*/predictions/{model}/*'):
+            shutil.copy(path, whole / f'unused_{path.stem}_1.json')
+        asked = server.calls
+        subprocess.run(['opencompass', 'runs/all.py', '-r'], check=True)
+        assert server.calls == asked
+    (made,) = (whole.parents[1] / 'results' / model).glob('*.json')
+    result = json.loads(made.read_text('utf-8'))
+    joined_ = run_result(tmp_path, Path('runs/here'), Path('runs/there'))
+    assert [(row['problem_id'], row['n'], row['c']) for row in result['details']] == [
+        (row['problem_id'], row['n'], row['c']) for row in joined_['details']
+    ]
