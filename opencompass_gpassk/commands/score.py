@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.jsonlines import row_line, without_nan
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import Candidate
-from opencompass_gpassk.judging.pipeline import judge_responses
+from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.judging.verdict_store import VerdictStore
@@ -38,7 +39,7 @@ from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import COLUMNS, ROWS, TOOLS, LogReader, find_logs
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, joined
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 
 DESCRIPTION = """\
 Score responses from other programs. SAMPLES is a file of JSON lines, gzipped or not, or - for
@@ -61,6 +62,7 @@ as they are reached, until the result is there.
 """
 
 RUN = 'opencompass'  # the format of a run
+THEIRS = 'theirs'  # the verdicts in logs, as a judge
 
 
 def add_parser(subparsers: Any, told: str) -> None:
@@ -113,7 +115,8 @@ def add_parser(subparsers: Any, told: str) -> None:
         default='rule',
         metavar='JUDGE',
         help='rule (default), llm (a model judges every answer), cascade (a model judges the '
-        'answers that the rules do not decide by value), or a JSON file of settings',
+        'answers that the rules do not decide by value), theirs (the verdicts in the logs), or a '
+        'JSON file of settings',
     )
     add_undecided_argument(parser)
     parser.add_argument(
@@ -159,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
     check_output(args.output)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
-    settings = read_settings(args.judge, args.undecided)
+    settings = read_settings('rule' if args.judge == THEIRS else args.judge, args.undecided)
     groups = _groups(args)
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for (known, named), sources in groups.items():
@@ -329,6 +332,8 @@ def _score(
             report=note,
             decided=lambda case, judgement: file.write(_row(case, judgement)),
         )
+    if args.judge == THEIRS:
+        verdicts = _theirs(verdicts, sampled)
     table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)
     data, prompt = sampled.versions
     result = make_result(
@@ -356,6 +361,33 @@ def _score(
         _write(path, table, result)
         rows.unlink()  # the trials hold its verdicts
     return result
+
+
+def _theirs(ruled: Verdicts, sampled: SampledProblems) -> Verdicts:
+    """Return the verdicts in the logs, with the answers that the rules read; people's stay."""
+    present = [response for response in sampled.responses if not response.lost]
+    judgements = [
+        said
+        if said.source == PEOPLE
+        else dataclasses.replace(
+            said,
+            verdict=response.other_verdict or Verdict.UNJUDGED,
+            reason=response.other_source or 'no verdict in the log',
+            source=THEIRS,
+        )
+        for response, said in zip(present, ruled.judgements, strict=True)
+    ]
+    sources = Counter(response.other_source for response in present if response.other_source)
+    if not sources:
+        raise ValueError(f'{sampled.name}: --judge theirs: there is no verdict in the logs')
+    unjudged = sum(one.verdict is Verdict.UNJUDGED for one in judgements)
+    described = {
+        'mode': THEIRS,
+        'reasons': dict(sources),
+        'unjudged': {'no verdict in the log': unjudged} if unjudged else {},
+    }
+    signature = f'{THEIRS}:{", ".join(sorted(sources))}'
+    return Verdicts(judgements, signature, described, ruled.notes)
 
 
 def _row(case: Candidate, judgement: Judgement) -> str:

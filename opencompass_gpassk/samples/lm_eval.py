@@ -6,8 +6,9 @@ A line is a document with its n responses (``repeats`` of the task)::
      "resps": [["…", "…"]], "filtered_resps": ["72"], "filter": "strict-match",
      "metrics": ["exact_match"], "exact_match": 1.0}
 
-There is one such line for each filter: those of the first filter are taken. Its verdict is on what
-the filter leaves, which is the first response under ``take_first``; a filter that votes gives none.
+There is one such line for each filter: those of the first filter are taken. The question is the
+document's, without examples before it. The verdict is on what the filter leaves, which is the first
+response under ``take_first``; a filter that is named like a vote gives no verdict on a response.
 Tried with 0.4.13.
 """
 
@@ -20,7 +21,7 @@ from opencompass_gpassk.formats.jsonlines import OTHER_NAMES
 from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
 
 NAME = re.compile(r'samples_(.+?)(_\d{4}-\d\d-\d\dT.*)?\.jsonl')
-VOTE = re.compile('maj|vote|consisten', re.IGNORECASE)
+VOTE = re.compile('maj|vote|consisten|consensus', re.IGNORECASE)
 
 
 def _named(log: Log) -> tuple[str, str]:
@@ -38,8 +39,10 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     question = next((doc[name] for name in known if isinstance(doc.get(name), str)), None)
     if question is None:
         question = part(fields, 'arguments', 'gen_args_0', 'arg_0')
-    count = len(part(fields, 'resps', 0, of=list))
-    samples: list[Fields] = [{'text': part(fields, 'resps', 0, i)} for i in range(count)]
+    texts = part(fields, 'resps', 0, of=list)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError('field resps: it holds likelihoods, not texts; score a generating task')
+    samples: list[Fields] = [{'text': text} for text in texts]
     metrics = fields.get('metrics')
     names = metrics if isinstance(metrics, list) else ['exact_match', 'acc']
     metric = next((name for name in names if isinstance(name, str) and name in fields), '')

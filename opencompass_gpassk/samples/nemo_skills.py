@@ -5,8 +5,9 @@ A line is a response; the lines of all seeds have the same order of problems::
     {"problem": "…", "expected_answer": "72", "generation": "…", "num_generated_tokens": 40,
      "predicted_answer": "72", "symbolic_correct": true}
 
-Files without ``generation`` give verdicts alone: score them with ``--judge theirs``. Written after
-its documentation; there is no log of the tool's own among the tests, since it asks a server.
+In files without ``generation`` the predicted answer stands for the response. In a folder, the
+greedy ``output.jsonl`` is no further sample. The layout is that of its documentation; the tool
+needs a server, so no log that it made was tried.
 """
 
 from __future__ import annotations
@@ -27,13 +28,14 @@ def _named(log: Log) -> tuple[str, str]:
 def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     seed = SEED.search(Path(log.path).name)
     name = next((one for one in VERDICTS if one in fields), '')
-    text = fields.get('generation')
-    if text is None and 'predicted_answer' in fields:
-        answer = fields['predicted_answer']
-        text = '' if answer is None else rf'\boxed{{{answer}}}'
+    if 'generation' in fields:
+        text = fields['generation']
+    else:
+        answer = fields.get('predicted_answer')
+        text = '' if answer is None else rf'\boxed{{{part(fields, "predicted_answer")}}}'
     return {
         'id': str(number),
-        'question': part(fields, 'problem') if 'problem' in fields else part(fields, 'question'),
+        'question': part(fields, 'problem'),
         'answer': part(fields, 'expected_answer', of=(str, int, float)),
         'sample': {
             'text': text,
@@ -46,5 +48,5 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
 
 
 NEMO_SKILLS = Tool(
-    'nemo-skills', 'output*.jsonl', frozenset({'expected_answer', 'problem'}), _named, _row
+    'nemo-skills', 'output-rs*.jsonl', frozenset({'expected_answer', 'problem'}), _named, _row
 )
