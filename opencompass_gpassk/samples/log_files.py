@@ -195,8 +195,8 @@ def _json(path: Path) -> Log:
     if isinstance(found.get('samples'), list) and 'eval' in found:
         samples = _records(path, enumerate(found.pop('samples')))
         return Log(str(path), found, samples)
-    records = found.items() if all(isinstance(v, dict) for v in found.values()) else [(0, found)]
-    return _begun(str(path), _records(path, records))
+    numbered = all(key.isdecimal() for key in found)  # as in a prediction file of OpenCompass
+    return _begun(str(path), _records(path, found.items() if numbered else [(0, found)]))
 
 
 def _records(path: Path, records: Any) -> Iterator[Entry]:

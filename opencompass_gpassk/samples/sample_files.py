@@ -198,7 +198,7 @@ def _tame(name: str) -> str:
 
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     gold = row.get('answer')
-    if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
+    if not isinstance(gold, (str, int, float)) or isinstance(gold, bool) or gold != gold:
         raise ValueError(
             f'field answer: the gold answer is missing or not a text; {fields_of(row, "answer")}'
         )
