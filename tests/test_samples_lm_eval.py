@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.report.page.problems import read_responses
 from opencompass_gpassk.samples.sample_files import LogReader, read_samples
 from opencompass_gpassk.trials import read_trials
 
@@ -39,6 +40,9 @@ def test_its_log_is_scored_by_one_command(named: Path, tmp_path: Path) -> None:
     assert [one.question for one in table.problems][:1] == ['What is 17 + 25?']
     assert [one.gold for one in table.problems] == ['42', '144', '1/2', '19', '1024']
     assert (result['model'], result['benchmark']) == ('org__scripted', 'arithmetic')
+    faults: list[str] = []
+    shown = read_responses(table.trials, None, tmp_path, faults)  # as the report page reads them
+    assert (len(shown), faults) == (20, [])
 
 
 def test_its_verdict_is_on_the_first_sample_alone() -> None:

@@ -42,18 +42,25 @@ from opencompass_gpassk.samples.sampled_problems import SampledProblems, joined
 from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 
 DESCRIPTION = """\
-Score responses from other programs. SAMPLES is a file of JSON lines, gzipped or not, or - for
-standard input. Each line is a problem:
+Score responses from other programs. SAMPLES are files of rows, logs of other tools, or runs of
+OpenCompass; what they are is told by their content. Several of one model and data set are joined:
+equal keys are one sample, and problems are the same if their ids are, or else their texts.
+
+A row is a problem, or a sample with "sample" in place of "samples". Rows are JSON lines (gzipped or
+not, - for standard input), JSON, CSV or Parquet; --columns tells other names of their fields:
 
   {"question": "1 + 1 = ?", "answer": "2", "samples": ["… \\\\boxed{2}", "…"]}
 
-A line may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}.
-Rows of gpassk rv generate with added samples are scored as versions of a question.
+A row may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}. A
+sample may be an object: "text", "tokens", "prompt_tokens", "truncated", "verdict", "key". Rows of
+gpassk rv generate with added samples are scored as versions of a question.
 
-SAMPLES may also be a work dir or timestamp folder of OpenCompass whose data sets were repeated n
-times. Every model and data set in it is scored again; the judge is shown its prompts as questions.
-For runs of this package's own evaluator use gpassk rescore, which keeps their questions, splits and
-languages.
+A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
+gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.
+
+A run is a work dir or timestamp folder of OpenCompass whose data sets were repeated n times. Every
+model and data set in it is scored again; the judge is shown its prompts as questions. For runs of
+this package's own evaluator use gpassk rescore, which keeps their questions, splits and languages.
 
 The environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY set a judge, or a
 JSON file with the settings of judge= in configs. Its verdicts are stored, so that interrupted
@@ -159,7 +166,7 @@ class Source:
 
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
-    check_output(args.output)
+    check_output(args.output, made=True)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     settings = read_settings('rule' if args.judge == THEIRS else args.judge, args.undecided)
@@ -173,7 +180,6 @@ def run(args: argparse.Namespace) -> int:
         path = args.output
         if path and len(groups) > 1:
             path = path.with_suffix('') / model / f'{sampled.name}.json'
-            path.parent.mkdir(parents=True, exist_ok=True)
         whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         folder = sources[0].run or (args.output.parent if args.output else Path())
@@ -320,6 +326,8 @@ def _score(
     model: str,
 ) -> dict[str, Any]:
     protocol = _protocol(sampled, args)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
     rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
     with rows.open('w', encoding='utf-8', buffering=1) as file:
         verdicts = judge_responses(
