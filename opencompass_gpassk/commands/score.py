@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import itertools
 import json
 import os
 from collections import Counter
@@ -37,7 +36,14 @@ from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
-from opencompass_gpassk.samples.sample_files import COLUMNS, ROWS, TOOLS, LogReader, find_logs
+from opencompass_gpassk.samples.sample_files import (
+    COLUMNS,
+    ROWS,
+    TOOLS,
+    LogReader,
+    find_logs,
+    read_samples,
+)
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, joined
 from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 
@@ -221,8 +227,10 @@ def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
 def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
     """Yield the samples in a run of OpenCompass, a file, or a folder of logs."""
     folder = Path(path)
-    held = itertools.chain(folder.glob('predictions'), folder.glob('*/predictions'))
-    if args.format == RUN or (not args.format and any(held)):
+    held = [*folder.glob('predictions'), *folder.glob('*/predictions')]
+    # EvalScope's folders have such a name too, beside reviews.
+    is_run = any(not one.with_name('reviews').is_dir() for one in held)
+    if args.format == RUN or (not args.format and is_run):
         found = recorded_data_sets(folder)
         note(f'run: {found[0].run}')
         for one in found:
@@ -231,9 +239,14 @@ def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
     columns = _columns(args.columns)
     for file in find_logs(folder, args.format) if folder.is_dir() else [path]:
         with _left_out(args, None):
-            reader = LogReader(file, args.format, columns)
-            read = partial(reader.read, skip_bad=args.skip_bad, report=note)
-            yield Source(file, reader.model, reader.name, read)
+            log = LogReader(file, args.format, columns)
+            model, name = log.model, log.name
+            # Opened again later: a folder may have more logs than memory or open files hold.
+            read = partial(read_samples, file, form=args.format, columns=columns)
+            if not Path(file).is_file():  # a pipe is opened once
+                read = partial(log.read)
+            del log
+            yield Source(file, model, name, partial(read, skip_bad=args.skip_bad, report=note))
 
 
 def _columns(pairs: Sequence[str]) -> dict[str, str]:
@@ -261,7 +274,8 @@ def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | 
     if not parts:
         return None
     if several:
-        note(f'joined: {", ".join(source.path for source in sources)}')
+        more = f' and {len(sources) - 3} more' if len(sources) > 3 else ''
+        note(f'joined: {", ".join(source.path for source in sources[:3])}{more}')
     with _left_out(args, sources[0].run):
         sampled = joined(parts, note)
         if several and sampled.missing > (1 - args.min_coverage) * len(sampled.responses):
