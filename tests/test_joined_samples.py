@@ -16,8 +16,10 @@ from eval_task import COUNTS, OurSums, data_set, infer_in_shards, predict
 from judge_server import JudgeServer, reply_body
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.report.page.problems import read_responses
 from opencompass_gpassk.samples.sample_files import read_samples
 from opencompass_gpassk.samples.sampled_problems import joined
+from opencompass_gpassk.trials import read_trials
 
 PROBLEMS, N = 12, 6
 Row = dict[str, Any]
@@ -168,11 +170,13 @@ datasets = [dict(abbr='sums_en', type='Data', path='p', n={n}, k=2)]
 """
 
 
-def infer(run: Path, n: int = 8, workers: int = 1, **settings: Any) -> list[Path]:
+def infer(run: Path, n: int = 8, workers: int = 1, seed: int = 0, **settings: Any) -> list[Path]:
     """A run of this package's inferencer, whose responses have keys."""
+    asked = data_set(OurSums, n=n, **settings)
+    asked['infer_cfg']['inferencer']['seed'] = seed
     (run / 'configs').mkdir(parents=True)
     (run / 'configs/20260101_000000.py').write_text(CONFIG.format(n=n), 'utf-8')
-    return infer_in_shards(run, data_set(OurSums, n=n, **settings), workers)
+    return infer_in_shards(run, asked, workers)
 
 
 def run_result(folder: Path, *runs: Path, options: tuple[str, ...] = ()) -> Row:
@@ -194,6 +198,24 @@ def test_shards_of_a_run_on_two_machines_equal_the_whole(
     assert run_result(tmp_path, first, second) == expected
     assert '27 responses with the key of another one' in capsys.readouterr().err
     assert run_result(tmp_path, second, first) == expected
+    trials = read_trials(tmp_path / 'scored/result.trials.jsonl.gz')[0].trials
+    faults: list[str] = []
+    shown = read_responses(trials, None, tmp_path, faults)  # as the report page reads them
+    assert (len(shown), faults) == (80, [])
+
+
+def test_two_texts_of_one_draw_are_a_conflict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both records are named."""
+    (first,) = infer(tmp_path / 'a')
+    shutil.copytree(tmp_path / 'a', tmp_path / 'b')
+    second = tmp_path / 'b' / first.relative_to(tmp_path / 'a')
+    second.write_text(first.read_text().replace('Draw 3 of 0', 'Another'))
+    assert main(['score', str(tmp_path / 'a'), str(tmp_path / 'b')]) == 1
+    told = capsys.readouterr().err
+    assert 'have the same key' in told
+    assert str(first) in told and str(second) in told
 
 
 def test_what_no_run_has_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -225,6 +247,18 @@ def test_runs_of_some_problems_and_some_samples_are_joined(tmp_path: Path) -> No
     assert run_result(tmp_path, *runs) == expected
     uneven = run_result(tmp_path, *runs[:2])
     assert [row['n'] for row in uneven['details']] == [8] * 5 + [4] * 5
+
+
+def test_runs_with_other_seeds_drew_other_samples(tmp_path: Path) -> None:
+    """All count; what one of them lacks, the other does not fill."""
+    infer(tmp_path / 'a')
+    files = infer(tmp_path / 'b', workers=4, seed=1)
+    both = run_result(tmp_path, tmp_path / 'a', tmp_path / 'b')
+    assert [(row['n'], row['c']) for row in both['details']] == [(16, 2 * c) for c in COUNTS]
+    files[1].unlink()
+    assert main(['score', str(tmp_path / 'a'), str(tmp_path / 'b')]) == 1
+    fewer = run_result(tmp_path, tmp_path / 'a', tmp_path / 'b', options=('--min-coverage', '0.8'))
+    assert (fewer['signature']['n'], fewer['counts']['lost']) == (16, 20)
 
 
 def test_runs_of_opencompass_are_joined_by_prompt(tmp_path: Path) -> None:

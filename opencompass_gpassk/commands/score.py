@@ -270,6 +270,8 @@ def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | 
             # What one of several runs lacks, another may have.
             least = 0.0 if several else args.min_coverage
             part = source.read(least) if source.run else source.read()
+            if several and part.gaps:
+                note(f'{source.path}, {part.name}: {part.gaps}')
             parts.append(_located(part, source.run) if several and source.run else part)
     if not parts:
         return None

@@ -173,6 +173,10 @@ def _problem_id(response: Response) -> str:
     return response.identity[0] if response.identity else ''
 
 
+def _replica(response: Response) -> int:
+    return response.identity[1] if response.identity else 0
+
+
 def _problem_keys(part: SampledProblems, *, by_id: bool) -> dict[str, Any]:
     """Return problem_id → what a problem is known by: its id, or its text.
 
@@ -189,8 +193,8 @@ def _problem_keys(part: SampledProblems, *, by_id: bool) -> dict[str, Any]:
 
 def _by_numbers(problem_id: str) -> list[tuple[int, str]]:
     """Return what sorts ids as data sets order them: ``p2`` before ``p10``."""
-    parts = re.split(r'([0-9]+)', problem_id)
-    return [(int(one), '') if i % 2 else (0, one) for i, one in enumerate(parts)]
+    parts = re.split(r'0*([0-9]+)', problem_id)
+    return [(len(one) if i % 2 else 0, one) for i, one in enumerate(parts)]
 
 
 def _own_ids(ids: Sequence[str]) -> list[str]:
@@ -208,8 +212,8 @@ def _as_drawn(responses: Sequence[Response]) -> list[Response]:
     Then what one source lacks is filled by another that has the replica. Sources that drew
     different samples have a replica twice: there nothing is filled, and the order stays.
     """
-    found = {one.identity: one for one in responses if one.location}
+    found = {_replica(one): one for one in responses if one.location}
     if len(found) < sum(bool(one.location) for one in responses):
         return list(responses)
-    lacked = {one.identity: one for one in responses if not one.location}
-    return sorted((lacked | found).values(), key=lambda one: one.identity or ('', 0))
+    lacked = {_replica(one): one for one in responses if not one.location}
+    return sorted((lacked | found).values(), key=_replica)
