@@ -107,6 +107,7 @@ class Trial:
         num_tokens: Length of the response in tokens; None if unknown.
         prompt_tokens: Length of the prompt in tokens; None if unknown.
         other_verdict: The verdict of another tool, which counts nowhere; None if there is none.
+        other_source: Who gave it, such as ``lm-eval: exact_match``; '' if nobody did.
         values: Further numbers: ``validity`` and ``redundancy`` of the reasoning in [0, 1], its
             ``steps`` and ``tokens``.
         unscored: Why the reasoning has no scores; '' if it has, or if scoring was not requested.
@@ -126,6 +127,7 @@ class Trial:
     num_tokens: int | None = None
     prompt_tokens: int | None = None
     other_verdict: Verdict | None = None
+    other_source: str = ''
     values: dict[str, float] = field(default_factory=dict)
     unscored: str = ''
     response: str = ''
@@ -233,7 +235,7 @@ OF_PROBLEM: dict[str, tuple[type, ...]] = {
 }
 OF_TRIAL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(('problem_id', 'verdict', 'source', 'end', 'reason'), (str,)),
-    **dict.fromkeys(('unscored', 'response'), (str,)),
+    **dict.fromkeys(('unscored', 'response', 'other_source'), (str,)),
     'answer': (str, NoneType),
     'replica': (int,),
     'answer_class': (int,),

@@ -65,15 +65,19 @@ def add_numbers(
     parser.add_argument(name, action=NumbersAction, number=number, help=told, default=default)
 
 
-def check_output(output: Path | None) -> None:
+def check_output(output: Path | None, *, made: bool = False) -> None:
     """Refuse an output that can't be written, before anything is computed.
+
+    Args:
+        output: The file; None if there is none.
+        made: Whether its folder will be made.
 
     Raises:
         ValueError: If the output is a folder, or its folder is missing.
     """
     if output and output.is_dir():
         raise ValueError(f'--output {output} is a folder; name the file to write')
-    if output and not output.parent.is_dir():
+    if output and not made and not output.parent.is_dir():
         raise ValueError(f'--output {output}: there is no folder {output.parent}; make it first')
 
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from opencompass_gpassk.metrics.share_intervals import normal_quantile
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.audit import (
     PlanRow,
+    TheirsRow,
     audit_tables,
     blind_rows,
     disagreement_rows,
@@ -38,6 +40,7 @@ from opencompass_gpassk.report.tables.audit import (
     figures_json,
     markdown_audit,
     plan_table,
+    theirs_table,
 )
 from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
 from opencompass_gpassk.report.tables.table import to_text
@@ -45,13 +48,14 @@ from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
 from opencompass_gpassk.results.stored_result import has_verdicts
 from opencompass_gpassk.results.true_verdicts import judge_error, most_sensitive, planned_ranges
-from opencompass_gpassk.trials import Verdict
+from opencompass_gpassk.trials import TrialTable, Verdict
 
 DESCRIPTION = """\
 Draw a stratified sample of a run's trials and compare the verdicts of two sources on them. It shows
 agreement rate and Cohen's kappa with intervals, counts, and the disagreements. A source is
 
   recorded     the verdicts of the run's results
+  theirs       the verdicts in another tool's log, which gpassk score kept beside ours
   rule         the rules' verdicts now
   judge        the judge in OC_JUDGE_MODEL and OC_JUDGE_API_BASE: it is shown the final answers
                (the end of a response without a recognised one), and only asked if the verdict
@@ -182,6 +186,9 @@ def _compare(
     labels = labels_on_recorded(found, names)
     errors = error_rates(labels, args.level)
     tables = audit_tables(found, names, errors)
+    if 'theirs' in names:
+        under = [row for one in _values(results) for row in _under_theirs(*one)]
+        tables += [theirs_table(under)] if under else []
     for table in tables:
         print(to_text(table))
     if args.output:
@@ -223,6 +230,28 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
             estimated.setdefault(found.model, {})[found.dataset] = stored
     for table in true_verdict_tables(Board(estimated)):
         print(to_text(table))
+
+
+def _under_theirs(found: ModelResult, values: FigureValues) -> list[TheirsRow]:
+    """Return the figures under the recorded verdicts and under those of another tool.
+
+    Only problems count of which the tool judged each response; [] if there is none.
+    """
+    table = values.table
+    left_out = {
+        trial.problem_id for trial in table.trials if trial.other_verdict is None and not trial.lost
+    }
+    problems = [one for one in table.problems if one.problem_id not in left_out]
+    trials = [one for one in table.trials if one.problem_id not in left_out]
+    theirs = [replace(one, verdict=one.other_verdict or Verdict.UNJUDGED) for one in trials]
+    if not problems:
+        return []
+    rows: list[TheirsRow] = []
+    for name, judged in (('recorded', trials), ('theirs', theirs)):
+        under = FigureValues(TrialTable(problems, judged), values.protocol)
+        figures = under.means(under.parts[''])
+        rows.append((found.model, found.dataset, len(problems), name, values.protocol.ks, figures))
+    return rows
 
 
 def _has_labels(audit: Mapping[str, Any]) -> bool:

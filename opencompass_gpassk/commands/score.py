@@ -6,7 +6,11 @@ import argparse
 import dataclasses
 import json
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +26,7 @@ from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.jsonlines import row_line, without_nan
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import Candidate
-from opencompass_gpassk.judging.pipeline import judge_responses
+from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.judging.verdict_store import VerdictStore
@@ -32,22 +36,37 @@ from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
-from opencompass_gpassk.samples.sample_files import SampledProblems, read_samples
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.samples.sample_files import (
+    COLUMNS,
+    ROWS,
+    TOOLS,
+    LogReader,
+    find_logs,
+    read_samples,
+)
+from opencompass_gpassk.samples.sampled_problems import SampledProblems, joined
+from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 
 DESCRIPTION = """\
-Score responses from other programs. SAMPLES is a file of JSON lines, gzipped or not, or - for
-standard input. Each line is a problem:
+Score responses from other programs. SAMPLES are files of rows, logs of other tools, or runs of
+OpenCompass; what they are is told by their content. Several of one model and data set are joined:
+equal keys are one sample, and problems are the same if their ids are, or else their texts.
+
+A row is a problem, or a sample with "sample" in place of "samples". Rows are JSON lines (gzipped or
+not, - for standard input), JSON, CSV or Parquet; --columns tells other names of their fields:
 
   {"question": "1 + 1 = ?", "answer": "2", "samples": ["… \\\\boxed{2}", "…"]}
 
-A line may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}.
-Rows of gpassk rv generate with added samples are scored as versions of a question.
+A row may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}. A
+sample may be an object: "text", "tokens", "prompt_tokens", "truncated", "verdict", "key". Rows of
+gpassk rv generate with added samples are scored as versions of a question.
 
-SAMPLES may also be a work dir or timestamp folder of OpenCompass whose data sets were repeated n
-times. Every model and data set in it is scored again; the judge is shown its prompts as questions.
-For runs of this package's own evaluator use gpassk rescore, which keeps their questions, splits and
-languages.
+A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
+gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.
+
+A run is a work dir or timestamp folder of OpenCompass whose data sets were repeated n times. Every
+model and data set in it is scored again; the judge is shown its prompts as questions. For runs of
+this package's own evaluator use gpassk rescore, which keeps their questions, splits and languages.
 
 The environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY set a judge, or a
 JSON file with the settings of judge= in configs. Its verdicts are stored, so that interrupted
@@ -55,11 +74,33 @@ judging continues where it stopped. With -o, the verdicts by rule are written to
 as they are reached, until the result is there.
 """
 
+RUN = 'opencompass'  # the format of a run
+THEIRS = 'theirs'  # the verdicts in logs, as a judge
+
 
 def add_parser(subparsers: Any, told: str) -> None:
     """Add the command to the command line."""
     parser = add_command(subparsers, 'score', told, DESCRIPTION, run)
-    parser.add_argument('samples', metavar='SAMPLES', help='JSON lines, - or an OpenCompass run')
+    parser.add_argument(
+        'samples',
+        metavar='SAMPLES',
+        nargs='+',
+        help='files, logs, folders of logs, runs of OpenCompass, or - for standard input; several '
+        'of one model and data set are joined',
+    )
+    parser.add_argument(
+        '--format',
+        default='',
+        choices=(ROWS, *TOOLS, RUN),
+        help='what SAMPLES are (default: told by their content)',
+    )
+    parser.add_argument(
+        '--columns',
+        nargs='+',
+        default=[],
+        metavar='FIELD=COLUMN',
+        help='names of columns in files of rows, such as answer=gold_answer samples=responses',
+    )
     add_numbers(
         parser,
         '-k',
@@ -87,7 +128,8 @@ def add_parser(subparsers: Any, told: str) -> None:
         default='rule',
         metavar='JUDGE',
         help='rule (default), llm (a model judges every answer), cascade (a model judges the '
-        'answers that the rules do not decide by value), or a JSON file of settings',
+        'answers that the rules do not decide by value), theirs (the verdicts in the logs), or a '
+        'JSON file of settings',
     )
     add_undecided_argument(parser)
     parser.add_argument(
@@ -109,58 +151,165 @@ def add_parser(subparsers: Any, told: str) -> None:
     )
 
 
+@dataclass(frozen=True)
+class Source:
+    """Samples of one model on one data set, recognised and not yet read.
+
+    Attributes:
+        path: The file or the run.
+        model: The model, '' if unknown.
+        name: The data set, '' if the file doesn't say: such files are joined.
+        read: Reads them; of a run, if a share of the planned responses is there.
+        run: The run of OpenCompass; None if it is a file.
+    """
+
+    path: str
+    model: str
+    name: str
+    read: Callable[..., SampledProblems]
+    run: Path | None = None
+
+
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
-    check_output(args.output)
+    check_output(args.output, made=True)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
-    settings = read_settings(args.judge, args.undecided)
+    settings = read_settings('rule' if args.judge == THEIRS else args.judge, args.undecided)
+    groups = _groups(args)
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    for sampled, path, folder in _sources(args):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)  # of a model, if there are several
-        if (args.model or args.dataset) and sampled.model:
-            raise ValueError('--model and --dataset are for files; a run has its own names')
-        sampled = dataclasses.replace(sampled, name=args.dataset or sampled.name)
-        model = sampled.model or args.model or 'samples'
-        whose = f'{model}, ' if sampled.model else ''
+    for (known, named), sources in groups.items():
+        if (sampled := _read(sources, args)) is None:
+            continue
+        sampled = dataclasses.replace(sampled, name=named or sampled.name)
+        model = known or 'samples'
+        path = args.output
+        if path and len(groups) > 1:
+            path = path.with_suffix('') / model / f'{sampled.name}.json'
+        whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
+        folder = sources[0].run or (args.output.parent if args.output else Path())
         results.setdefault(model, {})[sampled.name] = _score(
-            sampled, args, settings, path, _store(args, settings, folder)
+            sampled, args, settings, path, _store(args, settings, folder), known
         )
     if not results:
         raise ValueError(
-            f'{args.samples}: all its data sets have one response per problem; G-Pass@k needs '
-            'several: set n and k in the data set'
+            f'{", ".join(args.samples)}: all data sets have one response per problem or were left '
+            'out; G-Pass@k needs several: set n and k in the data set'
         )
     for table in report_tables(Board(results)):
         print(to_text(table))
     return 0
 
 
-def _sources(args: argparse.Namespace) -> Iterator[tuple[SampledProblems, Path | None, Path]]:
-    """Yield the samples to score, each with the path of its result and the store's folder."""
-    if args.samples == '-' or not Path(args.samples).is_dir():
-        sampled = read_samples(args.samples, skip_bad=args.skip_bad, report=note)
-        yield sampled, args.output, args.output.parent if args.output else Path()
+def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
+    """Return what was named by model and data set; several sources of one are joined."""
+    groups: dict[tuple[str, str], list[Source]] = {}
+    for path in dict.fromkeys(args.samples):
+        for source in _sources(path, args):
+            of_group = groups.setdefault(
+                (args.model or source.model, args.dataset or source.name), []
+            )
+            if any(one.path == path and one.run for one in of_group):
+                raise ValueError(
+                    f'{path}: --model and --dataset would join several models or data sets of a '
+                    'run; a run has its own names'
+                )
+            if any((one.run is None) != (source.run is None) for one in of_group):
+                raise ValueError(
+                    f'{of_group[0].path} and {path} are not joined: a run holds prompts where '
+                    'files hold questions; score them one by one'
+                )
+            of_group.append(source)
+    return groups
+
+
+def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
+    """Yield the samples in a run of OpenCompass, a file, or a folder of logs."""
+    folder = Path(path)
+    held = [*folder.glob('predictions'), *folder.glob('*/predictions')]
+    # EvalScope's folders have such a name too, beside reviews.
+    is_run = any(not one.with_name('reviews').is_dir() for one in held)
+    if args.format == RUN or (not args.format and is_run):
+        found = recorded_data_sets(folder)
+        note(f'run: {found[0].run}')
+        for one in found:
+            yield Source(path, one.model, one.name, partial(read_data_set, one), one.run)
         return
-    found = recorded_data_sets(Path(args.samples))
-    note(f'run: {found[0].run}')
-    for recorded in found:
-        try:
-            sampled = read_data_set(recorded, args.min_coverage)
-        except ValueError as error:
-            if not args.skip_bad:
-                raise ValueError(f'{error} (--skip-bad leaves such data sets out)') from error
-            note(f'left out: {error}')
-            continue
-        if sampled.n == 1:
-            note(f'left out: {recorded.model}, {recorded.name}: one response per problem')
-            continue
-        output = args.output
-        if output and len(found) > 1:
-            output = output.with_suffix('') / recorded.model / f'{recorded.name}.json'
-        yield sampled, output, recorded.run
+    columns = _columns(args.columns)
+    for file in find_logs(folder, args.format) if folder.is_dir() else [path]:
+        with _left_out(args, None):
+            log = LogReader(file, args.format, columns)
+            model, name = log.model, log.name
+            # Opened again later: a folder may have more logs than memory or open files hold.
+            read = partial(read_samples, file, form=args.format, columns=columns)
+            if not Path(file).is_file():  # a pipe is opened once
+                read = partial(log.read)
+            del log
+            yield Source(file, model, name, partial(read, skip_bad=args.skip_bad, report=note))
+
+
+def _columns(pairs: Sequence[str]) -> dict[str, str]:
+    """Return field → column in the file."""
+    columns = dict(pair.partition('=')[::2] for pair in pairs)
+    for field, column in columns.items():
+        if field not in COLUMNS or not column:
+            raise ValueError(
+                f'--columns {field}: give FIELD=COLUMN, such as answer=gold_answer; fields are '
+                f'{", ".join(COLUMNS)}'
+            )
+    return columns
+
+
+def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | None:
+    """Read and join the samples of one model on one data set; None if they are left out."""
+    several = len(sources) > 1
+    parts = []
+    for source in sources:
+        with _left_out(args, source.run):
+            # What one of several runs lacks, another may have.
+            least = 0.0 if several else args.min_coverage
+            part = source.read(least) if source.run else source.read()
+            if several and part.gaps:
+                note(f'{source.path}, {part.name}: {part.gaps}')
+            parts.append(_located(part, source.run) if several and source.run else part)
+    if not parts:
+        return None
+    if several:
+        more = f' and {len(sources) - 3} more' if len(sources) > 3 else ''
+        note(f'joined: {", ".join(source.path for source in sources[:3])}{more}')
+    with _left_out(args, sources[0].run):
+        sampled = joined(parts, note)
+        if several and sampled.missing > (1 - args.min_coverage) * len(sampled.responses):
+            raise ValueError(
+                f'{sampled.name}: {sampled.gaps}; run the inference of one of the runs to its end '
+                'with opencompass CONFIG -r, or lower --min-coverage to accept the gap'
+            )
+        if not sampled.recorded or sampled.n > 1:
+            return sampled
+        note(f'left out: {sampled.model}, {sampled.name}: one response per problem')
+    return None
+
+
+@contextmanager
+def _left_out(args: argparse.Namespace, run: Path | None) -> Iterator[None]:
+    """With ``--skip-bad``, tell of a ValueError and go on."""
+    try:
+        yield
+    except ValueError as error:
+        if not args.skip_bad:
+            hint = ' (--skip-bad leaves such data sets out)' if run else ''
+            raise ValueError(f'{error}{hint}') from error
+        note(f'left out: {error}')
+
+
+def _located(sampled: SampledProblems, run: Path) -> SampledProblems:
+    """Return them with the run in the places of their responses."""
+    responses = [
+        dataclasses.replace(one, location=f'{run}/{one.location}') if one.location else one
+        for one in sampled.responses
+    ]
+    return dataclasses.replace(sampled, responses=responses)
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
@@ -190,8 +339,11 @@ def _score(
     settings: JudgeSettings,
     path: Path | None,
     store: Path,
+    model: str,
 ) -> dict[str, Any]:
     protocol = _protocol(sampled, args)
+    if path:
+        path.parent.mkdir(parents=True, exist_ok=True)
     rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
     with rows.open('w', encoding='utf-8', buffering=1) as file:
         verdicts = judge_responses(
@@ -204,6 +356,8 @@ def _score(
             report=note,
             decided=lambda case, judgement: file.write(_row(case, judgement)),
         )
+    if args.judge == THEIRS:
+        verdicts = _theirs(verdicts, sampled)
     table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)
     data, prompt = sampled.versions
     result = make_result(
@@ -225,12 +379,39 @@ def _score(
         )
     if sampled.gaps:
         result['warnings'].insert(0, sampled.gaps)
-    if args.model:
-        result['model'] = args.model
+    if args.model or (model and not sampled.recorded):
+        result['model'] = model
     if path:
         _write(path, table, result)
         rows.unlink()  # the trials hold its verdicts
     return result
+
+
+def _theirs(ruled: Verdicts, sampled: SampledProblems) -> Verdicts:
+    """Return the verdicts in the logs, with the answers that the rules read; people's stay."""
+    present = [response for response in sampled.responses if not response.lost]
+    judgements = [
+        said
+        if said.source == PEOPLE
+        else dataclasses.replace(
+            said,
+            verdict=response.other_verdict or Verdict.UNJUDGED,
+            reason=response.other_source or 'no verdict in the log',
+            source=THEIRS,
+        )
+        for response, said in zip(present, ruled.judgements, strict=True)
+    ]
+    sources = Counter(response.other_source for response in present if response.other_source)
+    if not sources:
+        raise ValueError(f'{sampled.name}: --judge theirs: there is no verdict in the logs')
+    unjudged = sum(one.verdict is Verdict.UNJUDGED for one in judgements)
+    described = {
+        'mode': THEIRS,
+        'reasons': dict(sources),
+        'unjudged': {'no verdict in the log': unjudged} if unjudged else {},
+    }
+    signature = f'{THEIRS}:{", ".join(sorted(sources))}'
+    return Verdicts(judgements, signature, described, ruled.notes)
 
 
 def _row(case: Candidate, judgement: Judgement) -> str:

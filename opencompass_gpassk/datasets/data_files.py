@@ -55,7 +55,7 @@ def read_rows(path: Path) -> list[Row]:
         ValueError: If there is no such file, its format is unknown, or it can't be read; it names
             file and line.
     """
-    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': _csv}
+    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': csv_rows}
     if not path.is_file():
         raise ValueError(f'{path}: there is no such file')
     if path.suffix not in readers:
@@ -134,7 +134,7 @@ def _parquet(path: Path) -> Iterator[tuple[str, Any]]:
         yield f'row {number}', fields
 
 
-def _csv(path: Path) -> Iterator[tuple[str, Any]]:
+def csv_rows(path: Path) -> Iterator[tuple[str, Any]]:
     csv.field_size_limit(2**31 - 1)
     with path.open(encoding='utf-8-sig', newline='') as file:
         reader = csv.DictReader(file, restkey='')

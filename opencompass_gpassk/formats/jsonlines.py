@@ -51,18 +51,26 @@ def at_line(
     skip_bad: bool | None = None,
     report: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
-    """Add file and line to a ValueError of the block.
+    """Add file and line to a ValueError of the block; see :func:`at_place`."""
+    with at_place(f'{input_name(path)}, line {number}', skip_bad=skip_bad, report=report):
+        yield
+
+
+@contextmanager
+def at_place(
+    place: str, *, skip_bad: bool | None = None, report: Callable[[str], None] | None = None
+) -> Iterator[None]:
+    """Add a place to a ValueError of the block.
 
     Args:
-        path: The file.
-        number: The line's number.
+        place: File and line, or row.
         skip_bad: Whether to suppress the error and go on; None if the command has no such option.
         report: Takes a message on each line left out.
     """
     try:
         yield
     except ValueError as error:
-        message = f'{input_name(path)}, line {number}: {error}'
+        message = f'{place}: {error}'
         if not skip_bad:
             hint = '' if skip_bad is None else ' (--skip-bad leaves such rows out)'
             raise ValueError(f'{message}{hint}') from error

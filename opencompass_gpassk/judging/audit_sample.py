@@ -1,6 +1,7 @@
 """Audits: compare two sources of verdicts on a stratified sample of a run's trials.
 
-A source is the recorded verdicts, the rules, a judge that is asked or looked up, or people.
+A source is the recorded verdicts, the rules, a judge that is asked or looked up, people, or the log
+of another tool.
 """
 
 from __future__ import annotations
@@ -320,7 +321,12 @@ def labels_on_recorded(comparisons: Iterable[Comparison], names: tuple[str, str]
         comparisons: The comparisons of all models.
         names: The names of both sources.
     """
-    others = {'rule', 'judge', 'store'}  # besides, people's labels are in the store or in a file
+    others = {
+        'rule',
+        'judge',
+        'store',
+        'theirs',
+    }  # besides, people's labels are in the store or in a file
     if 'recorded' not in names or any(name.partition(':')[0] in others for name in names):
         return []
     people = 1 - names.index('recorded')
@@ -339,8 +345,8 @@ def opinions(
     """Return a source's opinions of the sampled trials.
 
     Args:
-        name: ``recorded``, ``rule``, ``judge``, ``judge:FILE`` (settings), ``store:MODEL``,
-            ``human`` or a file of labels.
+        name: ``recorded``, ``theirs``, ``rule``, ``judge``, ``judge:FILE`` (settings),
+            ``store:MODEL``, ``human`` or a file of labels.
         drawn: The sampled trials.
         run: All trials, from which they were drawn.
         store: The verdict store.
@@ -357,6 +363,16 @@ def opinions(
             StoredVerdict(one.trial.verdict, one.trial.reason, replies.get(one.identity, ''))
             for one in drawn
         ]
+    elif name == 'theirs':
+        said = [
+            StoredVerdict(one.trial.other_verdict or Verdict.UNJUDGED, one.trial.other_source)
+            for one in drawn
+        ]
+        if all(one.verdict is Verdict.UNJUDGED for one in said):
+            raise ValueError(
+                'theirs: the trials hold no verdicts of another tool; score its logs with gpassk '
+                'score LOG -o RESULT, which keeps them'
+            )
     elif name == 'rule':
         answered = [one for one in drawn if one.trial.answer is not None]
         triples = [one.triple for one in answered]
@@ -508,8 +524,8 @@ def _read_labels(
     """
     if path != '-' and not Path(path).is_file():
         raise ValueError(
-            f'{path}: there is no such file of labels; a source of verdicts is recorded, rule, '
-            'judge, judge:FILE, store:MODEL, human or a file'
+            f'{path}: there is no such file of labels; a source of verdicts is recorded, theirs, '
+            'rule, judge, judge:FILE, store:MODEL, human or a file'
         )
     people = (one for one in read_verdict_rows(path).records if one.judge is None)
     labels: Found = {record.triple: record.said for record in people}

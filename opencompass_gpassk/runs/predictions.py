@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.stored_files import read_members
+from opencompass_gpassk.trials import Verdict
 
 Identity = tuple[str, int]  # problem_id and replica
 Row = tuple[Identity, str]  # of a prediction file, with the key of its request, '' if unknown
@@ -81,6 +82,9 @@ class Response:
         is_answer: Whether postprocessing has reduced the text to the answer.
         unprocessed: The response before postprocessing; None if that left it as it was.
         key: The key of the request that it answers; '' if unknown.
+        prompt_tokens: Length of the prompt in tokens; None if unknown.
+        other_verdict: The verdict in another tool's log; None if there is none.
+        other_source: Who gave it, such as ``lm-eval: exact_match``.
     """
 
     text: Packed = Packed()
@@ -95,6 +99,9 @@ class Response:
     is_answer: bool = False
     unprocessed: Packed = Packed()
     key: str = ''
+    prompt_tokens: int | None = None
+    other_verdict: Verdict | None = None
+    other_source: str = ''
 
     @property
     def raw(self) -> str:
@@ -127,11 +134,13 @@ class PredictionFiles:
         missing: Names of the missing shards before or between others, finished or not.
         unfinished: Names of the progress files of missing parts. A progress file beside its
             finished file doesn't count: it keeps responses while lost ones are tried again.
+        model: The identity of the model that responded; '' if it was not noted.
     """
 
     responses: list[Response]
     missing: list[str]
     unfinished: list[str]
+    model: str = ''
 
     @property
     def unfinished_parts(self) -> str:
@@ -183,6 +192,7 @@ def read_predictions(
         responses=responses,
         missing=[f'{name}_{number}.json' for number in missing],
         unfinished=[begun[f'{name}_{i}'] for i in missing if f'{name}_{i}' in begun],
+        model=next(iter(models), ''),
     )
 
 

@@ -23,7 +23,7 @@ from opencompass_gpassk.runs.predictions import (
     replicas,
     shard_numbers,
 )
-from opencompass_gpassk.samples.sample_files import SampledProblems
+from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.trials import Problem
 
 REMEDY = (
@@ -125,7 +125,7 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
         if problem_id not in problems:
             gold = response.record.get('gold')
             text = '' if gold is None else str(gold)
-            problems[problem_id] = Problem(problem_id, response.prompt, _final(text))
+            problems[problem_id] = Problem(problem_id, response.prompt, final_gold(text))
     identified = [
         replace(response, identity=identity)
         for response, identity in zip(responses, identities, strict=True)
@@ -143,6 +143,10 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
         prompts=turns,
         planned=recorded.planned if named else 0,
         gaps=told,
+        missing=len(gaps.missing),
+        drawn_by=files.model,
+        named=named,
+        recorded=True,
     )
 
 
@@ -218,8 +222,3 @@ def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
         seen[key] += 1
         identities.append((str(first[key] + twin), replica))
     return identities
-
-
-def _final(gold: str) -> str:
-    # GSM8K's gold answer is a worked solution; OpenCompass's evaluation keeps only its end.
-    return gold.rsplit('####', 1)[-1].strip()

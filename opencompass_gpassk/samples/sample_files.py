@@ -1,149 +1,209 @@
-"""Responses from other programs, as JSON lines of problems with their samples.
+"""Responses from other programs: rows of problems with their samples, and logs of other tools.
 
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
-optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object). Rows of
-``gpassk rv generate`` to which ``samples`` were added are versions of their ``group``.
+optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object); or it has
+one ``sample``, and the rows of a problem have equal ids, or equal questions and answers. A sample
+is a text, or an object of ``text``, ``tokens``, ``prompt_tokens``, ``truncated``, ``verdict`` and
+``key``. Rows of ``gpassk rv generate`` with added ``samples`` are versions of their ``group``.
+
+The files of each tool are described in its module, which makes such rows of them.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.datasets.data_files import Row
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
-from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.formats.jsonlines import (
-    at_line,
-    fields_of,
-    input_name,
-    numbered_lines,
-    parse_row,
-)
+from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.jsonlines import at_place, fields_of, input_name
+from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import Problem
+from opencompass_gpassk.samples.inspect_logs import INSPECT
+from opencompass_gpassk.samples.lm_eval import LM_EVAL
+from opencompass_gpassk.samples.log_files import Fields, Tool, open_log, verdict
+from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
+from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
+from opencompass_gpassk.trials import Problem, Verdict
 
+__all__ = ['COLUMNS', 'ROWS', 'TOOLS', 'LogReader', 'find_logs', 'read_samples']
+
+TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, NEMO_SKILLS)}
+ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
+FLAGS: dict[str, type] = {'tokens': int, 'prompt_tokens': int, 'truncated': bool}  # of a sample
+OF_SAMPLE = (*FLAGS, 'verdict', 'key')
+COLUMNS = (
+    *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
+    *(*GROUP_FIELDS, *OF_SAMPLE),
+)
+MOST_FILES = 10_000  # of a folder
+NO_PATH = re.compile(r'[^\w.@+=-]+')
+# Files that somebody may take for samples: the fields that tell, what it is, what to do.
+LOOKS_LIKE = (
+    (('origin_prompt', 'prediction'), 'a prediction file of OpenCompass; name its run’s folder'),
+    (('kind', 'schema'), 'the trials of a result; read them with gpassk report'),
+    (('figures', 'signature'), 'a result of gpassk; read it with gpassk report'),
+    (('results', 'configs'), 'lm-eval’s summary; run it with --log_samples, name samples_*.jsonl'),
+    (('eval', 'plan'), 'a log of inspect without samples; run it without --no-log-samples'),
+    (('model_output', 'index'), 'a prediction file of EvalScope; name its folder reviews/<model>'),
+    (('report_version', 'score'), 'a report of EvalScope; name its folder reviews/<model>'),
+)
 
 
-@dataclass(frozen=True)
-class SampledProblems:
-    """Problems and the responses to them; each response holds its identity.
+class LogReader:
+    """A log, recognised and not yet read.
 
-    Attributes:
-        name: The file's or the data set's name.
-        problems: P problems.
-        responses: T responses.
-        model: The model's name, '' if unknown.
-        prompts: Whether the questions are the data set's prompts, the same for all models.
-        planned: Samples of each problem that the run's config asked for; 0 if unknown.
-        gaps: What is missing of them or there twice, in words; '' if nothing.
+    Args:
+        path: A file, or ``-`` for standard input.
+        form: The name of its tool, or ``rows``; '' to tell by its content.
+        columns: Field → its name in the file, for rows.
+
+    Raises:
+        ValueError: If it can't be read, or is no log that is known.
     """
 
-    name: str
-    problems: list[Problem]
-    responses: list[Response]
-    model: str = ''
-    prompts: bool = False
-    planned: int = 0
-    gaps: str = ''
+    def __init__(self, path: str, form: str = '', columns: Mapping[str, str] | None = None) -> None:
+        self.path = path
+        self.columns = dict(columns or {})
+        self.log = open_log(path)
+        self.tool = TOOLS.get(form) if form else self._recognised()
+        named = self.tool.named(self.log) if self.tool else ('', '')
+        self.model, self.name = map(_tame, named)
+        if self.tool is None:
+            self.stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
+        else:
+            self.stem = self.name or self.tool.name
 
-    @property
-    def n(self) -> int:
-        """The planned number of samples of a problem, or else the greatest one."""
-        return self.planned or max(self._counts().values(), default=0)
+    def _recognised(self) -> Tool | None:
+        head = self.log.head
+        if {'samples', 'sample', *self.columns.values()} & head.keys() and 'eval' not in head:
+            return None
+        for tool in TOOLS.values():
+            if tool.fields <= head.keys():
+                return tool
+        for fields, told in LOOKS_LIKE:
+            if set(fields) <= head.keys():
+                raise ValueError(f'{self.path}: it looks like {told}')
+        return None
 
-    @property
-    def uneven(self) -> int:
-        """Number of problems with fewer than n samples."""
-        counts, n = self._counts(), self.n
-        return sum(counts[problem.problem_id] < n for problem in self.problems)
+    def read(
+        self, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
+    ) -> SampledProblems:
+        """Return its problems with their samples.
 
-    @property
-    def versions(self) -> tuple[str, str]:
-        """Hashes of data and prompts, equal for models with the same ones; or 'unknown'.
+        Args:
+            skip_bad: Leave malformed rows out and go on.
+            report: Takes a message on each row left out.
 
-        They are unknown in a run whose prompts contain a model's template.
+        Raises:
+            ValueError: If a row is malformed, with file, line, field and remedy; or there is none.
         """
-        questions = [problem.question for problem in self.problems]
-        golds = [problem.gold for problem in self.problems]
-        data = (
-            golds
-            if self.model
-            else [text for row in zip(questions, golds, strict=True) for text in row]
+        file = input_name(self.path)
+        problems: dict[str, Problem] = {}
+        responses: list[Response] = []
+        counts: dict[str, int] = {}
+        places: dict[str, str] = {}
+        by_text: dict[tuple[str, str], str] = {}
+        asked: Asked = {}
+        named = True
+        size = 0
+        for entry in self.log.entries:
+            with at_place(entry.place, skip_bad=skip_bad, report=report):
+                row = self._row(entry.number, entry.read())
+                if row is None:
+                    continue
+                problem = _problem(row, entry.number, asked)
+                text = problem.question, problem.gold
+                one = 'sample' in row
+                if one and row.get('id') is None and not problem.version:
+                    known_id = by_text.setdefault(text, problem.problem_id)
+                    problem = replace(problem, problem_id=known_id)
+                own = problem.problem_id
+                known = problems.get(own)
+                if known and (not one or (known.question, known.gold) != text):
+                    raise ValueError(
+                        f'field id: {own!r} is already used in {places[own]}; give every problem '
+                        'its own'
+                    )
+                found = _samples(row, f'{file}#{entry.number}')
+                problems.setdefault(own, problem)
+                places.setdefault(own, entry.place.rpartition(', ')[2])
+                named &= row.get('id') is not None or bool(problem.version)
+                for response in found:
+                    counts[own] = counts.get(own, -1) + 1
+                    responses.append(replace(response, identity=(own, counts[own])))
+                    size += len(response.text)
+            if size > SAMPLES.size:
+                raise ValueError(f'{file}: its responses are too long to be held; split it')
+        all_or_none(list(problems.values()), file)
+        if not problems:
+            raise ValueError(
+                f'{file}: there is no usable row; see gpassk score --help for the format'
+            )
+        return SampledProblems(
+            self.stem, list(problems.values()), responses, self.model, named=named
         )
-        return text_hash(data), text_hash(questions) if self.prompts else 'unknown'
 
-    def _counts(self) -> Counter[str]:
-        return Counter(r.identity[0] for r in self.responses if r.identity)
+    def _row(self, number: int, fields: Fields) -> Fields | None:
+        if self.tool:
+            row = self.tool.row(self.log, number, fields)
+            return row and row | {'theirs': f'{self.tool.name}: {row.get("theirs")}'}
+        return fields | {
+            field: fields[column] for field, column in self.columns.items() if column in fields
+        }
 
 
 def read_samples(
-    path: str, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
+    path: str,
+    *,
+    skip_bad: bool = False,
+    report: Callable[[str], None] | None = None,
+    form: str = '',
+    columns: Mapping[str, str] | None = None,
 ) -> SampledProblems:
-    """Read problems with their samples from JSON lines.
+    """Read problems with their samples from a file; see :class:`LogReader`."""
+    return LogReader(path, form, columns).read(skip_bad=skip_bad, report=report)
 
-    Args:
-        path: A file, gzipped or not, or ``-`` for standard input.
-        skip_bad: Leave malformed rows out and go on.
-        report: Takes a message on each row left out.
+
+def find_logs(folder: Path, form: str = '') -> list[str]:
+    """Return the files of a folder that are named like a tool's logs.
 
     Raises:
-        ValueError: If a row is malformed, with file, line, field and remedy; or if there is no row.
+        ValueError: If there are none, or too many files.
     """
-    name = input_name(path)
-    problems: list[Problem] = []
-    responses: list[Response] = []
-    seen: dict[str, int] = {}
-    asked: Asked = {}
-    for number, line in numbered_lines(path):
-        with at_line(path, number, skip_bad=skip_bad, report=report):
-            problem, samples = _row(line, number, asked)
-            if problem.problem_id in seen:
-                raise ValueError(
-                    f'field id: {problem.problem_id!r} is already used in line '
-                    f'{seen[problem.problem_id]}; give every problem its own'
-                )
-            seen[problem.problem_id] = number
-            problems.append(problem)
-            responses += [
-                Response(
-                    text=sample or '',
-                    location=f'{name}#{number}/{index}',
-                    identity=(problem.problem_id, index),
-                    lost='' if isinstance(sample, str) else 'the sample is null',
-                )
-                for index, sample in enumerate(samples)
-            ]
-    all_or_none(problems, name)
-    if not problems:
-        raise ValueError(f'{name}: there is no usable row; see gpassk score --help for the format')
-    stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
-    return SampledProblems(stem, problems, responses)
+    tools = [TOOLS[form]] if form in TOOLS else list(TOOLS.values())
+    found = {path for tool in tools for path in folder.rglob(tool.files) if path.is_file()}
+    if len(found) > MOST_FILES:
+        raise ValueError(f'{folder}: it has more than {MOST_FILES} logs; name some of them')
+    if not found:
+        names = ', '.join(f'{tool.files} ({tool.name})' for tool in tools)
+        raise ValueError(
+            f'{folder}: it is no run of OpenCompass, and has no files named like a log: {names}; '
+            'name the files themselves'
+        )
+    return sorted(map(str, found))
 
 
-def _row(line: str, number: int, asked: Asked) -> tuple[Problem, list[str | None]]:
-    row = parse_row(line)
+def _tame(name: str) -> str:
+    """Return a name from a log as one that can stand in a path."""
+    parts = [NO_PATH.sub('-', part)[:80] for part in name.split('/')[:4]]
+    return '/'.join(part for part in parts if part.strip('.'))
+
+
+def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     gold = row.get('answer')
-    if not isinstance(gold, (str, int, float)) or isinstance(gold, bool):
+    if not isinstance(gold, (str, int, float)) or isinstance(gold, bool) or gold != gold:
         raise ValueError(
             f'field answer: the gold answer is missing or not a text; {fields_of(row, "answer")}'
         )
-    if not str(gold).strip():
+    if not (final := final_gold(str(gold))):
         raise ValueError('field answer: the gold answer is empty; give one')
-    samples = row.get('samples')
-    if not isinstance(samples, list) or not samples:
-        raise ValueError(
-            f'field samples: a list of at least one response is needed; {fields_of(row, "samples")}'
-        )
-    for index, sample in enumerate(samples):
-        if not isinstance(sample, str | None):
-            raise ValueError(
-                f'field samples[{index}]: {type(sample).__name__} is not a text (null is lost)'
-            )
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}
     given = row.get('groups') or {}
     if not isinstance(given, dict):
@@ -157,13 +217,71 @@ def _row(line: str, number: int, asked: Asked) -> tuple[Problem, list[str | None
     if version and row.get('source'):
         groups.setdefault('split', str(row['source']))
     own_id = version_id(cluster, version, known) if version else str(number)
-    problem = Problem(
+    return Problem(
         problem_id=own_id if given_id is None else str(given_id),
         question=question,
-        gold=str(gold),
+        gold=final,
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=cluster or str(row.get('cluster') or ''),
         version=version,
         language=known if version else language,
     )
-    return problem, samples
+
+
+def _samples(row: Fields, place: str) -> list[Response]:
+    if 'sample' in row:
+        beside = {name: row[name] for name in OF_SAMPLE if name in row}
+        given = row['sample']
+        samples: Any = [given if isinstance(given, dict) else {**beside, 'text': given}]
+    else:
+        samples = row.get('samples')
+    if not isinstance(samples, list) or not samples:
+        raise ValueError(
+            f'field samples: a list of at least one response is needed; {fields_of(row, "samples")}'
+        )
+    theirs = short_line(str(row.get('theirs') or f'{ROWS}: verdict'), 80)
+    return [
+        _sample(sample, f'samples[{index}]', f'{place}/{index}', theirs)
+        for index, sample in enumerate(samples)
+    ]
+
+
+def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
+    sample = given if isinstance(given, dict) else {'text': given}
+    text = sample.get('text')
+    if not isinstance(text, str | None):
+        raise ValueError(f'field {field}: {type(text).__name__} is not a text (null is lost)')
+    known = {name: _flag(sample.get(name), f'{field}.{name}', kind) for name, kind in FLAGS.items()}
+    key = sample.get('key')
+    said = verdict(sample.get('verdict'))
+    return Response(
+        text=text or '',
+        location=location,
+        lost='' if isinstance(text, str) else 'the sample is null',
+        truncated=known['truncated'],
+        num_tokens=known['tokens'],
+        prompt_tokens=known['prompt_tokens'],
+        other_verdict=None if said is None else Verdict.CORRECT if said else Verdict.INCORRECT,
+        other_source='' if said is None else theirs,
+        key=str(key) if isinstance(key, str | int) else '',
+    )
+
+
+def _flag(value: Any, field: str, kind: type) -> Any:
+    """Return a number of tokens, or whether a response was cut off; None if it is unknown."""
+    if isinstance(value, str):  # in a CSV file all is text
+        text = value.strip()
+        if kind is bool:
+            value = verdict(text) if text else None
+        elif not text:
+            value = None
+        elif text.isdecimal() and len(text) < 16:
+            value = int(text)
+    if value is None:
+        return None
+    if isinstance(value, int) and type(value) is kind and 0 <= value < 2**53:
+        return value
+    raise ValueError(
+        f'field {field} is {short_line(repr(value)[:200], 60)}; give a {kind.__name__}, or leave '
+        'it out'
+    )

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.display import one_line, short_line, shortened, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.formats.jsonlines import parse_row
-from opencompass_gpassk.formats.stored_files import SAMPLES, read_members, stored_lines
+from opencompass_gpassk.formats.stored_files import read_members
 from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
 from opencompass_gpassk.results.read import ModelResult, without_texts
+from opencompass_gpassk.samples.sample_files import read_samples
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 LONGEST = 20_000  # characters of a response on the page
@@ -184,19 +184,10 @@ def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, st
 
 
 def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
-    wanted: dict[int, list[int]] = defaultdict(list)
-    for key in keys:
-        row, _, sample = key.partition('/')
-        if row.isdecimal() and sample.isdecimal():
-            wanted[int(row)].append(int(sample))
-    for number, line in enumerate(stored_lines(path, SAMPLES), start=1):
-        if number not in wanted:
-            continue
-        text = line.decode('utf-8', 'surrogateescape').removeprefix('\ufeff')
-        samples: Any = parse_row(text).get('samples')
-        for index in wanted[number] if isinstance(samples, list) else []:
-            if index < len(samples) and isinstance(samples[index], str):
-                yield f'{number}/{index}', samples[index]
+    for response in read_samples(str(path), skip_bad=True).responses:
+        key = response.location.rpartition('#')[2]
+        if key in keys and not response.lost:
+            yield key, response.text
 
 
 LONGEST_QUESTION = 20_000

@@ -33,6 +33,9 @@ ErrorRates = Mapping[str, tuple[int, list[list[float]]]]
 # Model, data set, figure, half the width of its interval, and of its range for so many labels.
 PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 
+# Model, data set, number of problems, whose verdicts, the result's k, figures by key.
+TheirsRow = tuple[str, str, int, str, tuple[int, ...], Mapping[str, float]]
+
 SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
 BASIS = (
     'agreement and kappa are over the trials that both judged, each weighted by its stratum; for '
@@ -48,6 +51,12 @@ PLAN = (
     'labels: different answers, in proportion to the verdicts and their sources; errors are as '
     'frequent as in the audit of the run, or 1 % of right and of wrong answers without one; '
     'enough: the range is narrower than the interval for sampling'
+)
+
+
+THEIRS = (
+    'over the problems of which the other tool judged each response; recorded: the verdicts of the '
+    'result'
 )
 
 
@@ -139,6 +148,27 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
     columns = ['model', 'data set', 'figure', 'sampling', *(f'{m} labels' for m in labels)]
     title = 'Half the width of the 95 % range due to wrong verdicts, in points'
     return Table(title, [*columns, 'enough'], cells, [PLAN])
+
+
+def theirs_table(rows: Sequence[TheirsRow]) -> Table:
+    """Return what the verdicts of another tool make of the figures."""
+    cells: list[list[Cell]] = []
+    for model, data_set, problems, verdicts, ks, figures in rows:
+        for k in ks[-1:] or (1,):
+            keys = ('accuracy', f'pass@{k}', f'G-Pass@{k}_1.0')
+            shown = [_number(figures.get(key, math.nan), 1) for key in keys]
+            cells.append([model, data_set, problems, verdicts, k, *shown])
+    columns = [
+        'model',
+        'data set',
+        'problems',
+        'verdicts',
+        'k',
+        'accuracy',
+        'pass@k',
+        'G-Pass@k_1.0',
+    ]
+    return Table('Figures under the verdicts of the other tool', columns, cells, [THEIRS])
 
 
 def figures_json(

@@ -1,0 +1,52 @@
+"""Outputs of NeMo-Skills: ``output-rs<seed>.jsonl``, one file for each seed.
+
+A line is a response; the lines of all seeds have the same order of problems::
+
+    {"problem": "…", "expected_answer": "72", "generation": "…", "num_generated_tokens": 40,
+     "predicted_answer": "72", "symbolic_correct": true}
+
+In files without ``generation`` the predicted answer stands for the response. In a folder, the
+greedy ``output.jsonl`` is no further sample. The layout is that of its documentation; the tool
+needs a server, so no log that it made was tried.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+
+SEED = re.compile(r'-rs(\d+)')
+VERDICTS = ('symbolic_correct', 'is_correct', 'judge_correct')
+
+
+def _named(log: Log) -> tuple[str, str]:
+    return '', Path(log.path).absolute().parent.name
+
+
+def _row(log: Log, number: int, fields: Fields) -> Fields | None:
+    seed = SEED.search(Path(log.path).name)
+    name = next((one for one in VERDICTS if one in fields), '')
+    if 'generation' in fields:
+        text = fields['generation']
+    else:
+        answer = fields.get('predicted_answer')
+        text = '' if answer is None else rf'\boxed{{{part(fields, "predicted_answer")}}}'
+    return {
+        'id': str(number),
+        'question': part(fields, 'problem'),
+        'answer': part(fields, 'expected_answer', of=(str, int, float)),
+        'sample': {
+            'text': text,
+            'key': f'seed {seed[1]}' if seed else None,
+            'tokens': fields.get('num_generated_tokens'),
+            'verdict': verdict(fields.get(name)),
+        },
+        'theirs': name,
+    }
+
+
+NEMO_SKILLS = Tool(
+    'nemo-skills', 'output-rs*.jsonl', frozenset({'expected_answer', 'problem'}), _named, _row
+)
