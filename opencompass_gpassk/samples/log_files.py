@@ -43,7 +43,7 @@ COMPRESSIONS = {0, 8, ZSTD}
 # The end of a zip file names the size of its list of members, which is read whole.
 END_OF_ZIP = re.compile(rb'(?=PK\x05\x06.{8}(.{4}))', re.DOTALL)
 LARGE_ZIP = b'PK\x06\x07'
-MEMBER = re.compile(r'samples/[^/]+\.json')
+MEMBER = re.compile(r'samples/.+\.json')  # an id may have slashes; nothing is extracted
 
 
 class Entry(NamedTuple):
@@ -66,11 +66,12 @@ class Tool:
 
     Attributes:
         name: Its name, for ``--format`` and before the names of its verdicts.
-        files: How the files of its logs are named, for a folder of them.
+        files: How the files of its logs are named, for a folder of them; ', ' between patterns.
         fields: What the first entry of a log holds, or the log says of itself.
         named: Takes a log and returns the names of model and data set, '' where unknown.
         row: Takes a log, the number of an entry and its fields; returns a row as in our own files,
             or None if the entry is to be passed over.
+        older: The fields of an older layout; None if there is one layout.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Tool:
     fields: frozenset[str]
     named: Callable[[Log], tuple[str, str]]
     row: Callable[[Log, int, Fields], Fields | None]
+    older: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,11 @@ def _json(path: Path) -> Log:
         cause = error.__cause__
         if isinstance(cause, json.JSONDecodeError) and cause.msg == 'Extra data':
             return _begun(str(path), _lines(str(path), _bounded_lines(path)))
+        if path.stat().st_size > RESULT_BYTES:
+            raise ValueError(
+                f'{path}: larger than {RESULT_BYTES // MIB} MiB; save rows as JSON lines, or a log '
+                'of inspect as .eval: inspect log convert --to eval'
+            ) from error
         raise
     if not isinstance(found, dict):
         return _begun(str(path), _records(path, enumerate(found)))
@@ -233,7 +240,8 @@ def _table(path: Path) -> Iterator[Entry]:
             raise ValueError(f'{path}: it holds too much; split it')
         number = 0
         for batch in file.iter_batches(ROWS_AT_ONCE):
-            for fields in batch.to_pylist():
+            for index in range(batch.num_rows):
+                (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
                 number += 1
                 yield Entry(number, f'{path}, row {number}', partial(_record, fields))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:

@@ -1,0 +1,95 @@
+"""Reviews of EvalScope: ``reviews/<model>/<data set>_<subset>.jsonl``.
+
+A line is a response that was scored; the responses to one problem have one ``group_id``::
+
+    {"index": 0, "target": ["72"],
+     "messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…", "id": …}],
+     "sample_score": {"group_id": 0, "generation_index": 0, "score": {
+       "value": {"accuracy": 1.0}, "main_score_name": "accuracy", "prediction": "…"}}}
+
+Older files have a text as ``target``, the prompt in ``input``, and no ``generation_index``. Tokens
+and whether a response was cut off stand in the file of the same name in ``predictions/<model>``,
+with the same ``index``; without that file they are unknown. The verdict is the main score, or the
+first one if none is named: 1 is correct, 0 incorrect, anything else no verdict.
+Tried with 1.14.1.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from opencompass_gpassk.formats.jsonlines import parse_row
+from opencompass_gpassk.formats.stored_files import SAMPLES, stored_lines
+from opencompass_gpassk.samples.inspect_logs import message_text, only_target, output_flags
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+
+
+def _named(log: Log) -> tuple[str, str]:
+    path = Path(log.path).absolute()
+    model = path.parent.name if path.parent.parent.name == 'reviews' else ''
+    return model, '' if log.path == '-' else path.stem
+
+
+def _row(log: Log, number: int, fields: Fields) -> Fields | None:
+    scored = part(fields, 'sample_score', of=dict)
+    score = part(scored, 'score', of=dict)
+    messages = part(fields, 'messages', of=list) if fields.get('messages') else []
+    said = {one['role']: one for one in messages if isinstance(one, dict) and _is_text(one, 'role')}
+    asked = part(fields, 'input') if 'user' not in said else message_text(said['user'])
+    answered = said.get('assistant')
+    values, main = score.get('value'), score.get('main_score_name')
+    if not isinstance(values, dict):
+        values = {}
+    if main not in list(values):
+        main = next(iter(values), '')
+    flags, fault = _output_flags(log.path)
+    if fault:
+        raise ValueError(fault)
+    index = fields.get('index')
+    group = scored.get('group_id')
+    sample = {
+        'text': part(score, 'prediction') if answered is None else message_text(answered),
+        'key': answered.get('id') if answered else None,
+        'verdict': verdict(values.get(main)),
+    }
+    return {
+        'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
+        'question': asked,
+        'answer': only_target(fields),
+        'sample': sample | (flags.get(index, {}) if isinstance(index, int) else {}),
+        'theirs': main,
+    }
+
+
+def _is_text(fields: Fields, name: str) -> bool:
+    return isinstance(fields.get(name), str)
+
+
+@lru_cache(maxsize=1)  # of the log whose rows are being read
+def _output_flags(path: str) -> tuple[dict[int, Fields], str]:
+    """Return index → tokens and whether it was cut off, and what is wrong with the predictions."""
+    reviews = Path(path).absolute()
+    model = reviews.parent.name
+    predictions = reviews.parents[2] / 'predictions' / model / reviews.name if model else reviews
+    found: dict[int, Fields] = {}
+    number = 0
+    if reviews.parent.parent.name != 'reviews' or not predictions.is_file():
+        return found, ''
+    try:
+        for number, line in enumerate(stored_lines(predictions, SAMPLES), start=1):
+            if not line.strip():
+                continue
+            fields = parse_row(line.decode('utf-8', 'surrogateescape'))
+            output = fields.get('model_output')
+            if isinstance(output, dict):
+                found[part(fields, 'index', of=int)] = output_flags(output)
+    except ValueError as error:
+        told = f'{predictions}, line {number}: {error}; move that file away to score without tokens'
+        return {}, told
+    return found, ''
+
+
+EVALSCOPE = Tool(
+    'evalscope', 'reviews/*/*.jsonl', frozenset({'target', 'sample_score'}), _named, _row
+)
