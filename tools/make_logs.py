@@ -110,7 +110,9 @@ def make_evalscope(out: Path) -> None:
             model=model.Model(Scripted('mock'), model.GenerateConfig()),
             model_id='mock',
             datasets=['gsm8k'],
-            dataset_args={'gsm8k': {'local_path': str(data), 'few_shot_num': 0, 'subset_list': ['default']}},
+            dataset_args={
+                'gsm8k': {'local_path': str(data), 'few_shot_num': 0, 'subset_list': ['default']}
+            },
             repeats=4,
             eval_batch_size=1,
             work_dir=str(work),

@@ -209,9 +209,7 @@ def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
     else:
         found = [*folder.glob('predictions'), *folder.glob('*/predictions')]
         # EvalScope's folders have such a name too.
-        is_run = args.format == RUN or any(
-            not one.with_name('reviews').is_dir() for one in found
-        )
+        is_run = args.format == RUN or any(not one.with_name('reviews').is_dir() for one in found)
     if is_run:
         data_sets = recorded_data_sets(folder)
         note(f'run: {data_sets[0].run}')

@@ -30,6 +30,8 @@ def _named(log: Log) -> tuple[str, str]:
 
 
 def _row(log: Log, number: int, fields: Fields) -> Fields | None:
+    if 'eval' in fields:
+        raise ValueError('a log of inspect without samples; run it without --no-log-samples')
     asked = part(fields, 'input', of=(str, list))
     if isinstance(asked, list):
         users = [one for one in asked if isinstance(one, dict) and one.get('role') == 'user']

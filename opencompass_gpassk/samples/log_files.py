@@ -18,7 +18,13 @@ from typing import Any, NamedTuple
 
 from opencompass_gpassk.datasets.data_files import csv_rows
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.jsonlines import fields_of, input_name, numbered_lines, parse_row
+from opencompass_gpassk.formats.jsonlines import (
+    at_place,
+    fields_of,
+    input_name,
+    numbered_lines,
+    parse_row,
+)
 from opencompass_gpassk.formats.stored_files import (
     GZIP,
     MIB,
@@ -271,7 +277,8 @@ def _zipped(path: Path) -> Log:
         raise ValueError(f'{path}: a zip file, but no log of inspect: it has no samples/…json')
     if not header:
         raise ValueError(f'{path}: it has no header.json: the evaluation has not ended')
-    head = read(header[0])
+    with at_place(f'{path}, header.json'):
+        head = read(header[0])
     entries = (
         Entry(number, f'{path}, {short_line(one.filename, 80)}', partial(read, one))
         for number, one in enumerate(members, start=1)

@@ -52,7 +52,6 @@ LOOKS_LIKE = (
     (('kind', 'schema'), 'the trials of a result; read them with gpassk report'),
     (('figures', 'signature'), 'a result of gpassk; read it with gpassk report'),
     (('results', 'configs'), 'lm-eval’s summary; run it with --log_samples, name samples_*.jsonl'),
-    (('eval', 'plan'), 'a log of inspect without samples; run it without --no-log-samples'),
     (('model_output', 'index'), 'a prediction file of EvalScope; name its folder reviews/<model>'),
     (('report_version', 'score'), 'a report of EvalScope; name its folder reviews/<model>'),
 )
@@ -75,7 +74,8 @@ class LogReader:
         self.columns = dict(columns or {})
         self.log = open_log(path)
         self.tool = TOOLS.get(form) if form else self._recognised()
-        named = self.tool.named(self.log) if self.tool else ('', '')
+        with at_place(input_name(path)):
+            named = self.tool.named(self.log) if self.tool else ('', '')
         self.model, self.name = map(_tame, named)
         if self.tool is None:
             self.stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
