@@ -50,7 +50,7 @@ def with_score(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize('named', ['', 'reviews', 'reviews/mock', f'reviews/mock/{NAME}'])
 def test_a_real_log_is_scored(named: str, tmp_path: Path) -> None:
     """The work dir, its reviews and the file give the counts that the texts themselves give."""
-    result, trials = scored(tmp_path, MADE / named)
+    result, trials = scored(tmp_path, MADE / named, '--format', 'evalscope')
     counted = [
         (
             str(one['sample_score']['group_id']),

@@ -240,6 +240,7 @@ def test_a_bomb_of_zstd(tmp_path: Path) -> None:
 
 def test_a_python_without_zstd_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names what to install."""
-    monkeypatch.setitem(sys.modules, 'backports.zstd', None)
+    for name in ('backports.zstd', 'backports.zstd.zipfile'):
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ValueError, match=r'arithmetic\.eval.*pip install backports\.zstd'):
         read_samples(str(JSON.with_suffix('.eval')))

@@ -207,13 +207,15 @@ def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
     if not folder.is_dir() or args.format not in ('', RUN):
         is_run = False
     else:
-        found = [*folder.glob('predictions'), *folder.glob('*/predictions')]
-        # EvalScope's folders have such a name too.
-        is_run = args.format == RUN or any(not one.with_name('reviews').is_dir() for one in found)
+        is_run = (
+            args.format == RUN
+            or any(folder.glob('predictions'))
+            or any(folder.glob('*/predictions'))
+        )
     if is_run:
-        data_sets = recorded_data_sets(folder)
-        note(f'run: {data_sets[0].run}')
-        for one in data_sets:
+        found = recorded_data_sets(folder)
+        note(f'run: {found[0].run}')
+        for one in found:
             read = partial(read_data_set, one, args.min_coverage)
             yield Source(path, one.model, one.name, read, one.run)
         return

@@ -16,13 +16,14 @@ Tried with 1.14.1.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, stored_lines
 from opencompass_gpassk.samples.inspect_logs import message_text, only_target, output_flags
 from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+
+USAGE = 'predictions'  # kept among what the log says of itself
 
 
 def _named(log: Log) -> tuple[str, str]:
@@ -43,9 +44,6 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
         values = {}
     if main not in list(values):
         main = next(iter(values), '')
-    flags, fault = _output_flags(log.path)
-    if fault:
-        raise ValueError(fault)
     index = fields.get('index')
     group = scored.get('group_id')
     sample = {
@@ -57,7 +55,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
         'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
         'question': asked,
         'answer': only_target(fields),
-        'sample': sample | (flags.get(index, {}) if isinstance(index, int) else {}),
+        'sample': sample | (_usage(log).get(index, {}) if isinstance(index, int) else {}),
         'theirs': main,
     }
 
@@ -66,18 +64,31 @@ def _is_text(fields: Fields, name: str) -> bool:
     return isinstance(fields.get(name), str)
 
 
-@lru_cache(maxsize=1)  # of the log whose rows are being read
-def _output_flags(path: str) -> tuple[dict[int, Fields], str]:
-    """Return index → tokens and whether it was cut off, and what is wrong with the predictions."""
-    reviews = Path(path).absolute()
-    model = reviews.parent.name
-    predictions = reviews.parents[2] / 'predictions' / model / reviews.name if model else reviews
+def _usage(log: Log) -> dict[int, Fields]:
+    """Return index → tokens and whether the response was cut off; read once for a log.
+
+    Raises:
+        ValueError: If the predictions are damaged; it names file and line.
+    """
+    if USAGE not in log.head:
+        log.head[USAGE] = _read_usage(Path(log.path).absolute())
+    found = log.head[USAGE]
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+def _read_usage(reviews: Path) -> dict[int, Fields] | str:
+    """Return the same, or what is wrong with the predictions."""
+    folder, model = reviews.parent.parent, reviews.parent.name
+    predictions = folder.parent / 'predictions' / model / reviews.name
     found: dict[int, Fields] = {}
-    number = 0
-    if reviews.parent.parent.name != 'reviews' or not predictions.is_file():
-        return found, ''
+    if folder.name != 'reviews' or not predictions.is_file():
+        return found
+    place = str(predictions)
     try:
         for number, line in enumerate(stored_lines(predictions, SAMPLES), start=1):
+            place = f'{predictions}, line {number}'
             if not line.strip():
                 continue
             fields = parse_row(line.decode('utf-8', 'surrogateescape'))
@@ -85,9 +96,8 @@ def _output_flags(path: str) -> tuple[dict[int, Fields], str]:
             if isinstance(output, dict):
                 found[part(fields, 'index', of=int)] = output_flags(output)
     except ValueError as error:
-        told = f'{predictions}, line {number}: {error}; move that file away to score without tokens'
-        return {}, told
-    return found, ''
+        return f'{place}: {error}; move that file away to score without tokens'
+    return found
 
 
 EVALSCOPE = Tool(

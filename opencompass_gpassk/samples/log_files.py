@@ -6,6 +6,7 @@ names inside of it are no paths.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import re
@@ -289,10 +290,9 @@ def _zipped(path: Path) -> Log:
 def _zip_reader() -> ModuleType:
     """Return the module that reads zip files, the one that knows zstd if there is one."""
     try:
-        from backports.zstd import zipfile
+        return importlib.import_module('backports.zstd.zipfile')
     except ImportError:
-        import zipfile
-    return zipfile
+        return importlib.import_module('zipfile')
 
 
 def _member(zipfile: ModuleType, file: Any, member: Any) -> Fields:

@@ -278,9 +278,15 @@ def _flag(value: Any, field: str, kind: type) -> Any:
     """Return a number of tokens, or whether a response was cut off; None if it is unknown."""
     if isinstance(value, str):  # in a CSV file all is text
         text = value.strip()
-        number = int(text) if text.isdecimal() and len(text) < 16 else value
-        value = (verdict(text) if kind is bool else number) if text else None
-    if value is None or (type(value) is kind and 0 <= value < 2**53):
+        if kind is bool:
+            value = verdict(text) if text else None
+        elif not text:
+            value = None
+        elif text.isdecimal() and len(text) < 16:
+            value = int(text)
+    if value is None:
+        return None
+    if isinstance(value, int) and type(value) is kind and 0 <= value < 2**53:
         return value
     raise ValueError(
         f'field {field} is {short_line(repr(value)[:200], 60)}; give a {kind.__name__}, or leave '
