@@ -50,7 +50,8 @@ def with_score(**fields: Any) -> dict[str, Any]:
 @pytest.mark.parametrize('named', ['', 'reviews', 'reviews/mock', f'reviews/mock/{NAME}'])
 def test_a_real_log_is_scored(named: str, tmp_path: Path) -> None:
     """The work dir, its reviews and the file give the counts that the texts themselves give."""
-    result, trials = scored(tmp_path, MADE / named, '--format', 'evalscope')
+    form = [] if named else ['--format', 'evalscope']  # its predictions look like a run's
+    result, trials = scored(tmp_path, MADE / named, *form)
     counted = [
         (
             str(one['sample_score']['group_id']),
@@ -59,7 +60,7 @@ def test_a_real_log_is_scored(named: str, tmp_path: Path) -> None:
         )
         for one in REVIEWS
     ]
-    check_counts(trials, counted)
+    check_counts(result, trials, counted)
     assert (result['model'], result['benchmark']) == ('mock', 'gsm8k_default')
     outputs = [one['model_output'] for one in lines('predictions')]
     tokens = [one['usage']['output_tokens'] for one in outputs]

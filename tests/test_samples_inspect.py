@@ -45,6 +45,7 @@ def test_a_real_log_is_scored(form: str, tmp_path: Path) -> None:
     result, trials = scored(tmp_path, JSON.with_suffix(f'.{form}'))
     samples = LOG['samples']
     check_counts(
+        result,
         trials,
         [
             (str(one['id']), one['output']['choices'][0]['message']['content'], one['target'])
@@ -167,6 +168,14 @@ def test_a_log_without_samples_is_told(tmp_path: Path) -> None:
     header = {key: value for key, value in LOG.items() if key != 'samples'}
     with pytest.raises(ValueError, match='there is no usable row'):
         read_samples(packed(tmp_path / 'a.eval', {'header.json': header}))
+
+
+def test_a_large_json_file_is_told(tmp_path: Path) -> None:
+    """It would not fit into memory; the message names the format that is read bit by bit."""
+    path = tmp_path / 'a.json'
+    path.write_text('{' + ' ' * RESULT_BYTES)
+    with pytest.raises(ValueError, match=r'a\.json: larger than .* inspect log convert --to eval'):
+        read_samples(str(path))
 
 
 def test_names_in_a_zip_file_are_no_paths(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_a_real_log_is_scored(old: bool, folder: bool, tmp_path: Path) -> None:
         for row in ROWS
         for text in row['model_response']['text']
     ]
-    check_counts(trials, counted)
+    check_counts(result, trials, counted)
     assert result['model'] == ('org/mock' if old else 'mock')
     lengths = [len(one) for row in ROWS for one in row['model_response']['output_tokens']]
     assert [t.num_tokens for t in trials] == lengths

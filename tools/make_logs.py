@@ -4,9 +4,9 @@ Run it with the Python of an environment that has the tool, one tool at a time::
 
     PYTHON tools/make_logs.py inspect|evalscope|lighteval FOLDER
 
-Each tool's own mock model gives four responses to each of five problems; no network is needed.
-4, 3, 3, 1 and 0 of them are right. Some of the right ones are written in another way than the gold
-answer, and one is cut off.
+lighteval 0.13.0 also needs ``xxhash<4``. The tool's mock model, or one of ours in its place, gives
+four responses to each of five problems; no network is needed. 4, 3, 3, 1 and 0 of them are right.
+Some of the right ones are written in another way than the gold answer, and one is cut off.
 """
 
 from __future__ import annotations

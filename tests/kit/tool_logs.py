@@ -10,6 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.trials import Trial, read_trials
 
@@ -32,8 +34,10 @@ def is_right(response: str, gold: str) -> bool:
     return Fraction(re.sub(r'\\frac\{(\d+)\}\{(\d+)\}', r'\1/\2', found[1])) == Fraction(gold)
 
 
-def check_counts(trials: list[Trial], counted: Iterable[tuple[str, str, str]]) -> None:
-    """Compare trials with what is counted of (problem, response, gold answer)."""
+def check_counts(
+    result: dict[str, Any], trials: list[Trial], counted: Iterable[tuple[str, str, str]]
+) -> None:
+    """Compare result and trials with what is counted of (problem, response, gold answer)."""
     right: Counter[str] = Counter()
     total: Counter[str] = Counter()
     for problem, response, gold in counted:
@@ -42,3 +46,8 @@ def check_counts(trials: list[Trial], counted: Iterable[tuple[str, str, str]]) -
     assert sorted(total.values()) == [4] * 5
     assert Counter(trial.problem_id for trial in trials) == total
     assert Counter(t.problem_id for t in trials if t.verdict.value == 'correct') == +right
+    # With all four of four samples drawn, G-Pass@4 is the share of problems solved every time.
+    assert result['accuracy'] == pytest.approx(100 * sum(right.values()) / 20)
+    assert result['G-Pass@4_1.0'] == pytest.approx(
+        100 * sum(count == 4 for count in right.values()) / 5
+    )
