@@ -30,6 +30,7 @@ REQUIREMENTS = [
     'sentence-transformers>=3,<6',  # imported with OpenCompass
     'math-verify[antlr4_13_2]>=0.9,<0.10',
     'aiohttp>=3.10,<4',
+    'backports.zstd>=1,<2',  # zip files of inspect_ai; Python has it from 3.14 on
     'safetensors>=0.4',
     'jinja2>=3.1',
     'latex2mathml>=3.77',

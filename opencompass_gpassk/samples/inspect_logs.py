@@ -10,8 +10,9 @@ header's fields, and the samples in ``samples``::
                   "usage": {"input_tokens": 9, "output_tokens": 40}},
        "scores": {"match": {"value": "C", "answer": "72"}}}]}
 
-The verdict is the first score's: C or 1 is correct, I, N or 0 incorrect, anything else no verdict.
-Tried with 0.3.285.
+Old samples have one ``score`` instead, no ``uuid``, and say ``length`` where others say
+``max_tokens``. The verdict is the first score's: C or 1 is correct, I, N or 0 incorrect, anything
+else no verdict. Tried with 0.3.285; the old layouts after its own source, which reads them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from typing import Any
 
 from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
 
-CUT_OFF = {'max_tokens': True, 'model_length': True, 'stop': False}  # stop_reason → truncated
+# stop_reason → truncated; 'length' is an old name
+CUT_OFF = {'max_tokens': True, 'model_length': True, 'length': True, 'stop': False}
 
 
 def _named(log: Log) -> tuple[str, str]:
@@ -28,46 +30,62 @@ def _named(log: Log) -> tuple[str, str]:
 
 
 def _row(log: Log, number: int, fields: Fields) -> Fields | None:
+    if 'eval' in fields:
+        raise ValueError('a log of inspect without samples; run it without --no-log-samples')
     asked = part(fields, 'input', of=(str, list))
     if isinstance(asked, list):
         users = [one for one in asked if isinstance(one, dict) and one.get('role') == 'user']
-        asked = _text(part(users, -1, 'content', of=(str, list)))
-    target = part(fields, 'target', of=(str, list))
-    if isinstance(target, list):
-        if len(target) != 1:
-            raise ValueError(f'field target: {len(target)} answers, but only one can be compared')
-        target = part(target, 0)
-    scores = fields.get('scores')
-    name, score = next(iter(scores.items()), ('', {})) if isinstance(scores, dict) else ('', {})
-    sample: Fields = {'key': fields.get('uuid')}
-    choices = fields['output'].get('choices') if isinstance(fields.get('output'), dict) else None
-    if choices:
-        message = part(choices, 0, 'message', 'content', of=(str, list))
-        stop, usage = choices[0].get('stop_reason'), fields['output'].get('usage') or {}
-        sample |= {
-            'text': _text(message),
-            'truncated': CUT_OFF.get(stop) if isinstance(stop, str) else None,
-            'tokens': usage.get('output_tokens') if isinstance(usage, dict) else None,
-            'prompt_tokens': usage.get('input_tokens') if isinstance(usage, dict) else None,
-            'verdict': verdict(score.get('value')) if isinstance(score, dict) else None,
-        }
-    else:
-        sample['text'] = None  # the sample failed
+        if not users:
+            raise ValueError('field input: no message in it has the role user; leave the row out')
+        asked = message_text(users[-1])
+    scores = fields.get('scores') or {'score': fields.get('score')}
+    name, score = next(iter(scores.items())) if isinstance(scores, dict) else ('', None)
+    output = part(fields, 'output', of=(dict, type(None))) or {}
+    sample: Fields = {'key': fields.get('uuid'), 'text': None}  # without text the sample failed
+    if output.get('choices'):
+        sample['text'] = message_text(part(output, 'choices', 0, 'message', of=dict))
+        sample['verdict'] = verdict(score.get('value')) if isinstance(score, dict) else None
     return {
         'id': str(part(fields, 'id', of=(int, str))),
         'question': asked,
-        'answer': target,
-        'sample': sample,
+        'answer': only_target(fields),
+        'sample': sample | output_flags(output),
         'theirs': name,
     }
 
 
-def _text(content: Any) -> str:
-    """Return the text of a message, whose content may have several parts."""
+def only_target(fields: Fields) -> str:
+    """Return the gold answer of a sample, whose ``target`` may be a list."""
+    target = part(fields, 'target', of=(str, list))
+    if isinstance(target, str):
+        return target
+    if len(target) != 1:
+        raise ValueError(
+            f'field target: {len(target)} answers, but only one can be compared; leave the row out'
+        )
+    return part(fields, 'target', 0)
+
+
+def message_text(message: Fields) -> str:
+    """Return the text of a message without its reasoning; the content may have several parts."""
+    content = part(message, 'content', of=(str, list))
     if isinstance(content, str):
         return content
     texts = [part(one, 'text') for one in content if part(one, 'type') == 'text']
     return '\n'.join(texts)
 
 
-INSPECT = Tool('inspect', '*.eval', frozenset({'eval'}), _named, _row)
+def output_flags(output: Fields) -> Fields:
+    """Return the tokens of a model's output, and whether it was cut off; None if unknown."""
+    choices, usage = output.get('choices'), output.get('usage')
+    first = choices[0] if isinstance(choices, list) and choices else None
+    stop = first.get('stop_reason') if isinstance(first, dict) else None
+    known: dict[str, Any] = usage if isinstance(usage, dict) else {}
+    return {
+        'truncated': CUT_OFF.get(stop) if isinstance(stop, str) else None,
+        'tokens': known.get('output_tokens'),
+        'prompt_tokens': known.get('input_tokens'),
+    }
+
+
+INSPECT = Tool('inspect', '*.eval, [0-9]*T*_*.json', frozenset({'eval'}), _named, _row)

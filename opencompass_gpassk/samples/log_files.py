@@ -6,6 +6,7 @@ names inside of it are no paths.
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import re
@@ -18,7 +19,13 @@ from typing import Any, NamedTuple
 
 from opencompass_gpassk.datasets.data_files import csv_rows
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.jsonlines import fields_of, input_name, numbered_lines, parse_row
+from opencompass_gpassk.formats.jsonlines import (
+    at_place,
+    fields_of,
+    input_name,
+    numbered_lines,
+    parse_row,
+)
 from opencompass_gpassk.formats.stored_files import (
     GZIP,
     MIB,
@@ -43,7 +50,7 @@ COMPRESSIONS = {0, 8, ZSTD}
 # The end of a zip file names the size of its list of members, which is read whole.
 END_OF_ZIP = re.compile(rb'(?=PK\x05\x06.{8}(.{4}))', re.DOTALL)
 LARGE_ZIP = b'PK\x06\x07'
-MEMBER = re.compile(r'samples/[^/]+\.json')
+MEMBER = re.compile(r'samples/.+\.json')  # an id may have slashes; nothing is extracted
 
 
 class Entry(NamedTuple):
@@ -66,11 +73,12 @@ class Tool:
 
     Attributes:
         name: Its name, for ``--format`` and before the names of its verdicts.
-        files: How the files of its logs are named, for a folder of them.
+        files: How the files of its logs are named, for a folder of them; ', ' between patterns.
         fields: What the first entry of a log holds, or the log says of itself.
         named: Takes a log and returns the names of model and data set, '' where unknown.
         row: Takes a log, the number of an entry and its fields; returns a row as in our own files,
             or None if the entry is to be passed over.
+        older: The fields of an older layout; None if there is one layout.
     """
 
     name: str
@@ -78,6 +86,7 @@ class Tool:
     fields: frozenset[str]
     named: Callable[[Log], tuple[str, str]]
     row: Callable[[Log, int, Fields], Fields | None]
+    older: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +198,11 @@ def _json(path: Path) -> Log:
         cause = error.__cause__
         if isinstance(cause, json.JSONDecodeError) and cause.msg == 'Extra data':
             return _begun(str(path), _lines(str(path), _bounded_lines(path)))
+        if path.stat().st_size > RESULT_BYTES:
+            raise ValueError(
+                f'{path}: larger than {RESULT_BYTES // MIB} MiB; save rows as JSON lines, or a log '
+                'of inspect as .eval: inspect log convert --to eval'
+            ) from error
         raise
     if not isinstance(found, dict):
         return _begun(str(path), _records(path, enumerate(found)))
@@ -233,7 +247,8 @@ def _table(path: Path) -> Iterator[Entry]:
             raise ValueError(f'{path}: it holds too much; split it')
         number = 0
         for batch in file.iter_batches(ROWS_AT_ONCE):
-            for fields in batch.to_pylist():
+            for index in range(batch.num_rows):
+                (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
                 number += 1
                 yield Entry(number, f'{path}, row {number}', partial(_record, fields))
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -263,7 +278,8 @@ def _zipped(path: Path) -> Log:
         raise ValueError(f'{path}: a zip file, but no log of inspect: it has no samples/…json')
     if not header:
         raise ValueError(f'{path}: it has no header.json: the evaluation has not ended')
-    head = read(header[0])
+    with at_place(f'{path}, header.json'):
+        head = read(header[0])
     entries = (
         Entry(number, f'{path}, {short_line(one.filename, 80)}', partial(read, one))
         for number, one in enumerate(members, start=1)
@@ -274,10 +290,9 @@ def _zipped(path: Path) -> Log:
 def _zip_reader() -> ModuleType:
     """Return the module that reads zip files, the one that knows zstd if there is one."""
     try:
-        from backports.zstd import zipfile
+        return importlib.import_module('backports.zstd.zipfile')
     except ImportError:
-        import zipfile
-    return zipfile
+        return importlib.import_module('zipfile')
 
 
 def _member(zipfile: ModuleType, file: Any, member: Any) -> Fields:

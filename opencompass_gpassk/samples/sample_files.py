@@ -24,7 +24,9 @@ from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, fields_of, input_name
 from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.samples.evalscope import EVALSCOPE
 from opencompass_gpassk.samples.inspect_logs import INSPECT
+from opencompass_gpassk.samples.lighteval import LIGHTEVAL
 from opencompass_gpassk.samples.lm_eval import LM_EVAL
 from opencompass_gpassk.samples.log_files import Fields, Tool, open_log, verdict
 from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
@@ -33,7 +35,7 @@ from opencompass_gpassk.trials import Problem, Verdict
 
 __all__ = ['COLUMNS', 'ROWS', 'TOOLS', 'LogReader', 'find_logs', 'read_samples']
 
-TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, NEMO_SKILLS)}
+TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL, NEMO_SKILLS)}
 ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 FLAGS: dict[str, type] = {'tokens': int, 'prompt_tokens': int, 'truncated': bool}  # of a sample
@@ -50,7 +52,6 @@ LOOKS_LIKE = (
     (('kind', 'schema'), 'the trials of a result; read them with gpassk report'),
     (('figures', 'signature'), 'a result of gpassk; read it with gpassk report'),
     (('results', 'configs'), 'lm-eval’s summary; run it with --log_samples, name samples_*.jsonl'),
-    (('eval', 'plan'), 'a log of inspect without samples; run it without --no-log-samples'),
     (('model_output', 'index'), 'a prediction file of EvalScope; name its folder reviews/<model>'),
     (('report_version', 'score'), 'a report of EvalScope; name its folder reviews/<model>'),
 )
@@ -73,7 +74,8 @@ class LogReader:
         self.columns = dict(columns or {})
         self.log = open_log(path)
         self.tool = TOOLS.get(form) if form else self._recognised()
-        named = self.tool.named(self.log) if self.tool else ('', '')
+        with at_place(input_name(path)):
+            named = self.tool.named(self.log) if self.tool else ('', '')
         self.model, self.name = map(_tame, named)
         if self.tool is None:
             self.stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
@@ -85,7 +87,7 @@ class LogReader:
         if {'samples', 'sample', *self.columns.values()} & head.keys() and 'eval' not in head:
             return None
         for tool in TOOLS.values():
-            if tool.fields <= head.keys():
+            if tool.fields <= head.keys() or (tool.older and tool.older <= head.keys()):
                 return tool
         for fields, told in LOOKS_LIKE:
             if set(fields) <= head.keys():
@@ -178,7 +180,12 @@ def find_logs(folder: Path, form: str = '') -> list[str]:
         ValueError: If there are none, or too many files.
     """
     tools = [TOOLS[form]] if form in TOOLS else list(TOOLS.values())
-    found = {path for tool in tools for path in folder.rglob(tool.files) if path.is_file()}
+    patterns = [pattern for tool in tools for pattern in tool.files.split(', ')]
+    found = {
+        path
+        for path in folder.rglob('*')
+        if any(path.absolute().match(pattern) for pattern in patterns) and path.is_file()
+    }
     if len(found) > MOST_FILES:
         raise ValueError(f'{folder}: it has more than {MOST_FILES} logs; name some of them')
     if not found:

@@ -1,0 +1,105 @@
+"""Reviews of EvalScope: ``reviews/<model>/<data set>_<subset>.jsonl``.
+
+A line is a response that was scored; the responses to one problem have one ``group_id``::
+
+    {"index": 0, "target": ["72"],
+     "messages": [{"role": "user", "content": "…"}, {"role": "assistant", "content": "…", "id": …}],
+     "sample_score": {"group_id": 0, "generation_index": 0, "score": {
+       "value": {"accuracy": 1.0}, "main_score_name": "accuracy", "prediction": "…"}}}
+
+Older files have a text as ``target``, the prompt in ``input``, and no ``generation_index``. Tokens
+and whether a response was cut off stand in the file of the same name in ``predictions/<model>``,
+with the same ``index``; without that file they are unknown. The verdict is the main score, or the
+first one if none is named: 1 is correct, 0 incorrect, anything else no verdict.
+Tried with 1.14.1.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from opencompass_gpassk.formats.jsonlines import parse_row
+from opencompass_gpassk.formats.stored_files import SAMPLES, stored_lines
+from opencompass_gpassk.samples.inspect_logs import message_text, only_target, output_flags
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+
+USAGE = 'predictions'  # kept among what the log says of itself
+
+
+def _named(log: Log) -> tuple[str, str]:
+    path = Path(log.path).absolute()
+    model = path.parent.name if path.parent.parent.name == 'reviews' else ''
+    return model, '' if log.path == '-' else path.stem
+
+
+def _row(log: Log, number: int, fields: Fields) -> Fields | None:
+    scored = part(fields, 'sample_score', of=dict)
+    score = part(scored, 'score', of=dict)
+    messages = part(fields, 'messages', of=list) if fields.get('messages') else []
+    said = {one['role']: one for one in messages if isinstance(one, dict) and _is_text(one, 'role')}
+    asked = part(fields, 'input') if 'user' not in said else message_text(said['user'])
+    answered = said.get('assistant')
+    values, main = score.get('value'), score.get('main_score_name')
+    if not isinstance(values, dict):
+        values = {}
+    if main not in list(values):
+        main = next(iter(values), '')
+    index = fields.get('index')
+    group = scored.get('group_id')
+    sample = {
+        'text': part(score, 'prediction') if answered is None else message_text(answered),
+        'key': answered.get('id') if answered else None,
+        'verdict': verdict(values.get(main)),
+    }
+    return {
+        'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
+        'question': asked,
+        'answer': only_target(fields),
+        'sample': sample | (_usage(log).get(index, {}) if isinstance(index, int) else {}),
+        'theirs': main,
+    }
+
+
+def _is_text(fields: Fields, name: str) -> bool:
+    return isinstance(fields.get(name), str)
+
+
+def _usage(log: Log) -> dict[int, Fields]:
+    """Return index → tokens and whether the response was cut off; read once for a log.
+
+    Raises:
+        ValueError: If the predictions are damaged; it names file and line.
+    """
+    if USAGE not in log.head:
+        log.head[USAGE] = _read_usage(Path(log.path).absolute())
+    found = log.head[USAGE]
+    if isinstance(found, str):
+        raise ValueError(found)
+    return found
+
+
+def _read_usage(reviews: Path) -> dict[int, Fields] | str:
+    """Return the same, or what is wrong with the predictions."""
+    folder, model = reviews.parent.parent, reviews.parent.name
+    predictions = folder.parent / 'predictions' / model / reviews.name
+    found: dict[int, Fields] = {}
+    if folder.name != 'reviews' or not predictions.is_file():
+        return found
+    place = str(predictions)
+    try:
+        for number, line in enumerate(stored_lines(predictions, SAMPLES), start=1):
+            place = f'{predictions}, line {number}'
+            if not line.strip():
+                continue
+            fields = parse_row(line.decode('utf-8', 'surrogateescape'))
+            output = fields.get('model_output')
+            if isinstance(output, dict):
+                found[part(fields, 'index', of=int)] = output_flags(output)
+    except ValueError as error:
+        return f'{place}: {error}; move that file away to score without tokens'
+    return found
+
+
+EVALSCOPE = Tool(
+    'evalscope', 'reviews/*/*.jsonl', frozenset({'target', 'sample_score'}), _named, _row
+)
