@@ -2,7 +2,7 @@
 
 Run it with the Python of an environment that has the tool, one tool at a time::
 
-    PYTHON tools/make_logs.py inspect|evalscope|lighteval FOLDER
+    PYTHON tools/make_logs.py lm_eval|inspect|evalscope|lighteval FOLDER
 
 lighteval 0.13.0 also needs ``xxhash<4``. The tool's mock model, or one of ours in its place, gives
 four responses to each of five problems; no network is needed. 4, 3, 3, 1 and 0 of them are right.
@@ -22,7 +22,7 @@ from typing import Any
 PROBLEMS = [
     ('What is 17 + 25?', '42', ['42', '42', '42', '42']),
     ('What is 12 times 12?', '144', ['144', '144', '124', '144']),
-    ('What is 1 divided by 2?', '1/2', ['1/2', '0.5', r'\frac{1}{2}', '2']),
+    ('What is 1 divided by 2?', '1/2', ['0.5', '1/2', r'\frac{1}{2}', '2']),
     ('What is the largest prime below 20?', '19', ['17', '19', '18', '']),
     ('What is 2 to the power of 10?', '1024', ['1000', '1042', '1004', '2048']),
 ]
@@ -45,6 +45,67 @@ def respond(question: str) -> str:
 def stop_reason(text: str) -> str:
     """Return why a response ended, in the words of inspect_ai and EvalScope."""
     return 'stop' if 'boxed' in text else 'max_tokens'
+
+
+def make_lm_eval(out: Path) -> None:
+    """Make a log of lm-evaluation-harness; a filter takes the first response, another one votes."""
+    boxed = {'function': 'regex', 'regex_pattern': r'boxed\{(.*)\}'}
+    first, vote = {'function': 'take_first'}, {'function': 'majority_vote'}
+    from lm_eval import simple_evaluate  # type: ignore[import-not-found, unused-ignore]
+    from lm_eval.api.model import LM  # type: ignore[import-not-found, unused-ignore]
+    from lm_eval.loggers import EvaluationTracker  # type: ignore[import-not-found, unused-ignore]
+
+    class Scripted(LM):  # type: ignore[misc, unused-ignore]
+        def generate_until(self, requests: Any, disable_tqdm: bool = False) -> list[str]:
+            return [respond(one.args[0]) for one in requests]
+
+        def loglikelihood(self, requests: Any, disable_tqdm: bool = False) -> Any:
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    data = out / 'problems.jsonl'
+    data.write_text(_gsm8k(), 'utf-8')
+    task = {
+        'task': 'arithmetic',
+        'dataset_path': 'json',
+        'dataset_kwargs': {'data_files': {'test': str(data.absolute())}},
+        'test_split': 'test',
+        'output_type': 'generate_until',
+        'doc_to_text': 'Q: {{question}}\nA:',
+        'doc_to_target': '{{answer}}',
+        'generation_kwargs': {'until': ['\n\n'], 'do_sample': True, 'temperature': 0.8},
+        'repeats': 4,
+        'filter_list': [
+            {'name': 'boxed', 'filter': [boxed, first]},
+            {'name': 'vote', 'filter': [boxed, vote, first]},
+        ],
+        'metric_list': [
+            {
+                'metric': 'exact_match',
+                'aggregation': 'mean',
+                'higher_is_better': True,
+                'regexes_to_ignore': ['.*#### '],
+            }
+        ],
+    }
+    tracker = EvaluationTracker(output_path=str(out))
+    found = simple_evaluate(
+        model=Scripted(),
+        tasks=[task],
+        log_samples=True,
+        evaluation_tracker=tracker,
+        bootstrap_iters=0,
+    )
+    samples = found.pop('samples')
+    tracker.general_config_tracker.model_name_sanitized = 'org__scripted'
+    tracker.save_results_aggregated(results=found, samples=samples)
+    for name in found['configs']:
+        tracker.save_results_samples(task_name=name, samples=samples[name])
+    for summary in out.rglob('results_*.json'):  # it tells of the machine
+        kept = json.loads(summary.read_text())
+        summary.write_text(json.dumps({name: kept[name] for name in ('results', 'configs')}))
+    data.unlink()
 
 
 def make_inspect(out: Path) -> None:
@@ -230,7 +291,12 @@ def _gsm8k() -> str:
     return ''.join(json.dumps(row) + '\n' for row in rows)
 
 
-MAKERS = {'inspect': make_inspect, 'evalscope': make_evalscope, 'lighteval': make_lighteval}
+MAKERS = {
+    'lm_eval': make_lm_eval,
+    'inspect': make_inspect,
+    'evalscope': make_evalscope,
+    'lighteval': make_lighteval,
+}
 
 if __name__ == '__main__':
     if len(sys.argv) != 3 or sys.argv[1] not in MAKERS:

@@ -6,16 +6,17 @@ names inside of it are no paths.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple
+
+from backports.zstd import ZstdError, zipfile  # Python's zipfile lacks zstd until 3.14
 
 from opencompass_gpassk.datasets.data_files import csv_rows
 from opencompass_gpassk.formats.display import short_line
@@ -35,8 +36,6 @@ from opencompass_gpassk.formats.stored_files import (
     read_json,
     stored_lines,
 )
-
-__all__ = ['Entry', 'Fields', 'Log', 'Tool', 'open_log', 'part', 'verdict']
 
 Fields = dict[str, Any]
 
@@ -257,7 +256,6 @@ def _table(path: Path) -> Iterator[Entry]:
 
 def _zipped(path: Path) -> Log:
     """Open a zip file whose members are JSON: ``header.json`` and ``samples/*.json``."""
-    zipfile = _zip_reader()
     with open_regular(path) as raw:
         size = raw.seek(0, 2)
         raw.seek(max(0, size - (1 << 16) - 100))
@@ -272,7 +270,7 @@ def _zipped(path: Path) -> Log:
     members = [one for one in file.infolist() if MEMBER.fullmatch(one.filename)]
     if sum(one.file_size for one in members) > SAMPLES.size:
         raise ValueError(f'{path}: it holds too much; split it')
-    read = partial(_member, zipfile, file)
+    read = partial(_member, file)
     header = [one for one in file.infolist() if one.filename == 'header.json']
     if not header and not members:
         raise ValueError(f'{path}: a zip file, but no log of inspect: it has no samples/…json')
@@ -287,15 +285,7 @@ def _zipped(path: Path) -> Log:
     return Log(str(path), head, entries)
 
 
-def _zip_reader() -> ModuleType:
-    """Return the module that reads zip files, the one that knows zstd if there is one."""
-    try:
-        return importlib.import_module('backports.zstd.zipfile')
-    except ImportError:
-        return importlib.import_module('zipfile')
-
-
-def _member(zipfile: ModuleType, file: Any, member: Any) -> Fields:
+def _member(file: Any, member: Any) -> Fields:
     """Return the object in a member, unpacking no more of it than may be in memory."""
     if member.compress_type not in COMPRESSIONS:
         raise ValueError(f'compression {member.compress_type} is unknown')
@@ -306,21 +296,6 @@ def _member(zipfile: ModuleType, file: Any, member: Any) -> Fields:
         with file.open(member) as packed:  # it gives no more than file_size
             while piece := packed.read(PIECE):
                 found += piece
-    except NotImplementedError as error:
-        raise ValueError(
-            'it is packed with zstd, which this Python cannot read: pip install backports.zstd'
-        ) from error
-    except (zipfile.BadZipFile, OSError, EOFError, RuntimeError, *_broken()) as error:
+    except (zipfile.BadZipFile, zlib.error, ZstdError, OSError, EOFError, RuntimeError) as error:
         raise ValueError(f'damaged: {short_line(str(error))}') from error
     return parse_row(found.decode('utf-8', 'surrogateescape'))
-
-
-def _broken() -> tuple[type[Exception], ...]:
-    """Return the errors of packed data that are damaged."""
-    import zlib
-
-    try:
-        from backports.zstd import ZstdError
-    except ImportError:
-        return (zlib.error,)
-    return zlib.error, ZstdError

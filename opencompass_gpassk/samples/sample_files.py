@@ -33,8 +33,6 @@ from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.trials import Problem, Verdict
 
-__all__ = ['COLUMNS', 'ROWS', 'TOOLS', 'LogReader', 'find_logs', 'read_samples']
-
 TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL, NEMO_SKILLS)}
 ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
@@ -289,6 +287,6 @@ def _flag(value: Any, field: str, kind: type) -> Any:
     if isinstance(value, int) and type(value) is kind and 0 <= value < 2**53:
         return value
     raise ValueError(
-        f'field {field} is {short_line(repr(value)[:200], 60)}; give a {kind.__name__}, or leave '
+        f'field {field} is {short_line(repr(value)[:200], 60)}; give {kind.__name__}, or leave '
         'it out'
     )

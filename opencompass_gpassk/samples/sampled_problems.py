@@ -18,8 +18,6 @@ from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.runs.predictions import Gaps, Identity, Response
 from opencompass_gpassk.trials import Problem
 
-__all__ = ['SampledProblems', 'final_gold', 'joined']
-
 
 @dataclass(frozen=True)
 class SampledProblems:
