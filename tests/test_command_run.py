@@ -525,6 +525,7 @@ def test_a_job_is_interrupted_and_resumed(
     server.respond = adds
     server.bodies.clear()
     monkeypatch.setattr(opencompass_gpassk.commands.run, 'watch', watch)
+    # With --debug, OpenCompass runs its tasks in its own process.
     assert main([*job, '--workers', '2', '--', '--debug']) == 0
     (path,) = (run / 'predictions/judge').glob('*.json')
     assert len(json.loads(path.read_text())) == 24
