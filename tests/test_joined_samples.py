@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -323,7 +324,9 @@ def test_prediction_files_of_two_runs_make_one(
         for path in Path('runs').glob(f'there/*/predictions/{model}/*'):
             shutil.copy(path, whole / f'unused_{path.stem}_1.json')
         asked = server.calls
-        subprocess.run(['opencompass', 'runs/all.py', '-r'], check=True)
+        subprocess.run(
+            [Path(sys.executable).parent / 'opencompass', 'runs/all.py', '-r'], check=True
+        )
         assert server.calls == asked
     (made,) = (whole.parents[1] / 'results' / model).glob('*.json')
     result = json.loads(made.read_text('utf-8'))

@@ -321,12 +321,8 @@ def labels_on_recorded(comparisons: Iterable[Comparison], names: tuple[str, str]
         comparisons: The comparisons of all models.
         names: The names of both sources.
     """
-    others = {
-        'rule',
-        'judge',
-        'store',
-        'theirs',
-    }  # besides, people's labels are in the store or in a file
+    # Besides, people's labels are in the store or in a file.
+    others = {'rule', 'judge', 'store', 'theirs'}
     if 'recorded' not in names or any(name.partition(':')[0] in others for name in names):
         return []
     people = 1 - names.index('recorded')

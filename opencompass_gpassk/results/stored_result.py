@@ -45,13 +45,22 @@ def estimate(result: Mapping[str, Any], key: str) -> float:
     intervals.
     """
     value = math.nan if result['figures'][key] is None else float(result['figures'][key])
-    low, high = (result.get('intervals') or {}).get(key) or (None, None)
-    if low is None or high is None or math.isnan(value + low + high):
+    intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
+    ends = intervals.get(key) if isinstance(intervals, Mapping) else None
+    if math.isnan(value) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
         return value
-    known = result.get('uncertainty') or {}
-    others = known.get('other_methods') or {}
-    method = next((one for one, keys in others.items() if key in keys), known.get('method'))
-    return Estimate(value, (float(low), float(high)), method or '', known)
+    if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in ends):
+        return value
+    known = uncertainty if isinstance(uncertainty, Mapping) else {}
+    return Estimate(value, (float(ends[0]), float(ends[1])), _method(known, key), known)
+
+
+def _method(uncertainty: Mapping[str, Any], key: str) -> str:
+    others = uncertainty.get('other_methods')
+    for method, keys in others.items() if isinstance(others, Mapping) else ():
+        if isinstance(keys, (list, tuple)) and key in keys:
+            return str(method)
+    return str(uncertainty.get('method', ''))
 
 
 Result = Mapping[str, Any]
