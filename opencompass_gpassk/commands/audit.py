@@ -247,10 +247,11 @@ def _under_theirs(found: ModelResult, values: FigureValues) -> list[TheirsRow]:
     if not problems:
         return []
     rows: list[TheirsRow] = []
+    k = max(values.protocol.ks, default=1)
     for name, judged in (('recorded', trials), ('theirs', theirs)):
         under = FigureValues(TrialTable(problems, judged), values.protocol)
         figures = under.means(under.parts[''])
-        rows.append((found.model, found.dataset, len(problems), name, values.protocol.ks, figures))
+        rows.append((found.model, found.dataset, len(problems), name, k, figures))
     return rows
 
 

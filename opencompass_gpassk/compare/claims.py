@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, Difference
-from opencompass_gpassk.compare.leaderboard import Leaderboard, earlier_looks
+from opencompass_gpassk.compare.leaderboard import Leaderboard, latest
 from opencompass_gpassk.formats.display import counted, decimal_text, short_line
 from opencompass_gpassk.results.figures import (
     ACCURACY,
@@ -44,10 +44,9 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
     Returns:
         The sentences; '' if fewer than two of several models can be compared.
     """
-    # A look before n was raised is no rival.
-    earlier = earlier_looks(dict(enumerate(entries)))
-    if len(entries) - len(earlier) == 1:
-        (entry,) = (one for place, one in enumerate(entries) if place not in earlier)
+    alone = latest(entries)  # a look before n was raised is no rival
+    if len(alone) == 1:
+        (entry,) = alone
         k = max(entry.ks, default=0)
         some, every = _value(entry, PASS(k=k)), _value(entry, G_PASS(k=k, tau=1.0))
         left = entry.left_out(k)

@@ -135,6 +135,12 @@ def earlier_looks(entries: Mapping[int, Entry]) -> dict[int, Entry]:
     }
 
 
+def latest(entries: Sequence[Entry]) -> list[Entry]:
+    """Return the entries without looks before n was raised."""
+    earlier = earlier_looks(dict(enumerate(entries)))
+    return [one for place, one in enumerate(entries) if place not in earlier]
+
+
 def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
     """Return the protocols reduced to the k and τ of all; if none are common, of any.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from opencompass_gpassk.compare.leaderboard import Leaderboard, earlier_looks, leaderboard
+from opencompass_gpassk.compare.leaderboard import Leaderboard, latest, leaderboard
 from opencompass_gpassk.results.figures import ACCURACY
 from opencompass_gpassk.results.stored_result import (
     Entry,
@@ -49,9 +49,7 @@ class Benchmark:
     @property
     def latest(self) -> list[Entry]:
         """The entries without looks before n was raised."""
-        entries = dict(enumerate(self.entries))
-        earlier = earlier_looks(entries)
-        return [one for place, one in entries.items() if place not in earlier]
+        return latest(self.entries)
 
     @property
     def main_k(self) -> int | None:

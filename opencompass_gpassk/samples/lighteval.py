@@ -40,8 +40,8 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     doc, response, metric = (f'{old}{name}{old}' for name in ('doc', 'model_response', 'metric'))
     texts = part(fields, response, 'text', of=list)
     theirs, said = _verdict(fields.get(metric), len(texts))
-    tokens = part(fields, response, of=dict).get('output_tokens')
-    given = part(fields, response, of=dict).get('input_tokens')
+    replied = part(fields, response, of=dict)
+    tokens, given = replied.get('output_tokens'), replied.get('input_tokens')
     known = isinstance(tokens, list) and len(tokens) == len(texts)
     return {
         'id': part(fields, doc, of=dict).get('id') or None,

@@ -33,8 +33,8 @@ ErrorRates = Mapping[str, tuple[int, list[list[float]]]]
 # Model, data set, figure, half the width of its interval, and of its range for so many labels.
 PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 
-# Model, data set, number of problems, whose verdicts, the result's k, figures by key.
-TheirsRow = tuple[str, str, int, str, tuple[int, ...], Mapping[str, float]]
+# Model, data set, number of problems, whose verdicts, the greatest k, figures by key.
+TheirsRow = tuple[str, str, int, str, int, Mapping[str, float]]
 
 SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
 BASIS = (
@@ -153,11 +153,10 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
 def theirs_table(rows: Sequence[TheirsRow]) -> Table:
     """Return what the verdicts of another tool make of the figures."""
     cells: list[list[Cell]] = []
-    for model, data_set, problems, verdicts, ks, figures in rows:
-        for k in ks[-1:] or (1,):
-            keys = ('accuracy', f'pass@{k}', f'G-Pass@{k}_1.0')
-            shown = [_number(figures.get(key, math.nan), 1) for key in keys]
-            cells.append([model, data_set, problems, verdicts, k, *shown])
+    for model, data_set, problems, verdicts, k, figures in rows:
+        keys = ('accuracy', f'pass@{k}', f'G-Pass@{k}_1.0')
+        shown = [_number(figures.get(key, math.nan), 1) for key in keys]
+        cells.append([model, data_set, problems, verdicts, k, *shown])
     columns = [
         'model',
         'data set',
