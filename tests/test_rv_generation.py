@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from opencompass_gpassk.datasets.rv_files import read_posed, write_line
 from opencompass_gpassk.rv.generation import generate, versions
 from opencompass_gpassk.rv.question import (
     LEVELS,
-    REGISTRY,
     SUBJECTS,
     distinct,
     either_sign,
@@ -38,20 +36,13 @@ from opencompass_gpassk.rv.question import (
 GOLDEN = '5e22cb25934b0fd59aaddc72af9aad95c2caffdc6e89e954dff9f211fdcbfcaf'
 
 
-@pytest.fixture
-def made() -> Iterator[Callable[..., Any]]:
-    """Register questions for one test."""
-    before = dict(REGISTRY)
-    yield question
-    REGISTRY.clear()
-    REGISTRY.update(before)
-
-
 @pytest.mark.parametrize('source', SUBJECTS)
 def test_there_are_115_questions_of_each_source(source: str) -> None:
     """As many as in the paper, of every subject and level."""
     found = questions(source)
-    assert len(found) == 115
+    assert len({q.name for q in found}) == len(found) == 115
+    assert not {q.name for q in found} & {q.name for q in questions() if q.source != source}
+    assert all(q.statements.keys() == {'en', 'cn'} for q in found)
     assert {q.subject for q in found} == set(SUBJECTS[source])
     assert {q.level for q in found} == set(LEVELS[source])
 
@@ -111,10 +102,10 @@ def test_originals_are_drawn_like_versions() -> None:
     assert 0.45 < sum(places) / len(places) < 0.55
 
 
-def test_versions_differ_in_text_and_the_first_in_answer(made: Callable[..., Any]) -> None:
+def test_versions_differ_in_text_and_the_first_in_answer() -> None:
     """All that there are are found; one more is an error that names the question."""
 
-    @made('algebra', level=1)
+    @question('algebra', level=1)
     def coin(face=span(1, 9), side=span(1, 2)):
         """<face>, <side>?
 
@@ -132,10 +123,10 @@ def test_versions_differ_in_text_and_the_first_in_answer(made: Callable[..., Any
         versions(coin, -1)
 
 
-def test_a_question_is_a_function(made: Callable[..., Any]) -> None:
+def test_a_question_is_a_function() -> None:
     """Its statement is filled with what is drawn; neighbours drawn alike differ."""
 
-    @made('algebra', level=1)
+    @question('algebra', level=1)
     def two_of_three(
         x=distinct(1, 9), y=distinct(1, 9), sign=either_sign(4, 4), row=several(3, span('x', 9))
     ):
@@ -155,28 +146,6 @@ def test_a_question_is_a_function(made: Callable[..., Any]) -> None:
         shown = rf'\frac{{{x + y}}}{{2}} {signed}$'
         assert version.text() == f'Is ${x} < {y}$, and what is ${shown} of ${a}$, ${b}$ and ${c}$?'
         assert version.text('cn') == f'${x} < {y}$ 吗？${shown}，${a}$、${b}$ 和 ${c}$？'
-
-
-def test_a_name_is_registered_once(made: Callable[..., Any]) -> None:
-    """Silent overwriting would lose a question."""
-
-    def lamps_in_step() -> int:
-        """One.
-
-        一。
-        """
-        return 1
-
-    with pytest.raises(ValueError, match='two questions LampsInStep'):
-        questions()
-        made('algebra', 1)(lamps_in_step)
-    with pytest.raises(ValueError, match="subject is 'poetry'"):
-        made('poetry', 1)
-    with pytest.raises(ValueError, match="level is 'easy'; math has 1, 2, 3, 4, 5"):
-        made('algebra', 'easy')
-    lamps_in_step.__name__, lamps_in_step.__doc__ = 'one', 'One.'
-    with pytest.raises(ValueError, match='needs a docstring'):
-        made('algebra', 1)(lamps_in_step)
 
 
 def test_a_random_seed_is_told_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from opencompass_gpassk import __version__
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
 from opencompass_gpassk.datasets.rv_files import write_line
 from opencompass_gpassk.rv.generation import generate, versions
-from opencompass_gpassk.rv.question import LANGUAGES, question_named, questions
+from opencompass_gpassk.rv.question import question_named, questions
 from opencompass_gpassk.rv.wording import latex
 
 DESCRIPTION = """\
@@ -22,6 +22,10 @@ Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790
   gpassk rv list --source leetcode        names, subjects and levels
   gpassk rv show LampsInStep              how a question is made, some versions, the answers
   gpassk rv generate -o rv.jsonl          the rows of the data sets, as JSON lines
+
+With --from, questions are those of a file of your own (docs/rv-questions.md), which is executed:
+
+  gpassk rv show --from my_questions.py TwoTaps
 
 A row has question, answer, group, version ("original" or a number), source, subject, level,
 language, variables and original (true or false). `gpassk run --data rv.jsonl` asks them.
@@ -41,6 +45,7 @@ def add_parser(subparsers: Any, told: str) -> None:
     listing.set_defaults(run=run_list)
     showing = actions.add_parser('show', help='how a question is made, and some of its versions')
     showing.add_argument('name', metavar='NAME', help='a name from `gpassk rv list`')
+    _add_file(showing)
     showing.add_argument('--versions', type=int, default=SHOWN, help='versions (default: 3)')
     showing.add_argument('--seed', type=int, default=42, help='seed of versions (default: 42)')
     showing.set_defaults(run=run_show)
@@ -66,7 +71,15 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 
 def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('--source', default='all', help='math, leetcode or all (default: all)')
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument('--source', default='all', help='math, leetcode or all (default: all)')
+    _add_file(one)
+
+
+def _add_file(parser: Any) -> None:
+    parser.add_argument(
+        '--from', dest='path', metavar='FILE', help='questions of your own, in Python'
+    )
 
 
 def integer_or_random(text: str) -> int:
@@ -76,7 +89,7 @@ def integer_or_random(text: str) -> int:
 
 def run_list(args: argparse.Namespace) -> int:
     """Print a line for each question."""
-    found = questions(args.source)
+    found = questions(args.source, args.path)
     width = max(len(question.name) for question in found)
     for question in found:
         print(
@@ -87,13 +100,14 @@ def run_list(args: argparse.Namespace) -> int:
 
 def run_show(args: argparse.Namespace) -> int:
     """Print the code of a question with its statements, and versions with their answers."""
-    question = question_named(args.name)
-    print(f'{args.name}: {question.source}, {question.subject}, level {question.level}\n')
+    question = question_named(args.name, args.path)
+    source = f'{question.source}, ' if question.source else ''
+    print(f'{args.name}: {source}{question.subject}, level {question.level}\n')
     print(inspect.getsource(question.function))
     for number, version in enumerate(versions(question, args.versions, args.seed)):
         variables = ', '.join(f'{name} = {value}' for name, value in version.variables.items())
         print(f'Version {number} ({variables})' if number else f'Original ({variables})')
-        print(*map(version.text, LANGUAGES), f'=> {latex(version.answer)}\n', sep='\n')
+        print(*map(version.text, question.statements), f'=> {latex(version.answer)}\n', sep='\n')
     return 0
 
 
@@ -103,7 +117,7 @@ def run_generate(args: argparse.Namespace) -> int:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
     check_output(args.output)
     languages = ['cn', 'en'] if args.language == 'both' else [args.language]
-    rows = list(generate(args.source, args.per_group, args.seed, args.name, languages))
+    rows = list(generate(args.source, args.per_group, args.seed, args.name, languages, args.path))
     lines = [write_line(row) for row in rows]
     write_lines(lines, args.output)
     originals = sum(row.original for row in rows)

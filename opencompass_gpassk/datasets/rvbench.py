@@ -12,7 +12,7 @@ from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import Question
 from opencompass_gpassk.datasets.rv_files import read_posed, version_id
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
-from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, questions
+from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, is_executed, questions
 
 KEPT = ('all', 'versions', 'originals')
 NAMES = {'math': 'RV-MATH', 'leetcode': 'RV-LEETCODE', 'all': 'RV-Bench'}
@@ -48,9 +48,11 @@ class RVBench(GPassKDataset):
             names: Names of questions to load, from ``gpassk rv list`` or the file; by default all.
             languages: ``en``, ``cn`` or both, for generated ones; a version has the same numbers
                 in both. Each language has groups of its own.
-            path: A file of RV-Bench problems in place of the generated ones; see
-                :func:`opencompass_gpassk.datasets.rv_files.read_posed`. ``source`` then applies to
-                rows that name none; the worked examples of prompts depend on it.
+            path: A file in place of this package's questions: problems, see
+                :func:`opencompass_gpassk.datasets.rv_files.read_posed`, or the user's own
+                questions in Python (``.py``), see :mod:`opencompass_gpassk.rv.question`, which is
+                executed. ``source`` then applies to rows that name none; the worked examples of
+                prompts depend on it.
             originals: A file of the originals, if ``path`` doesn't contain them.
             benchmark: The name under which results are joined and shown.
             prompt: ``'default'``, ``'opencompass'``, or ``'4-shot'`` for models that don't chat.
@@ -63,18 +65,21 @@ class RVBench(GPassKDataset):
             raise ValueError(f'source is {source!r}; use one of {", ".join(NAMES)}')
         if keep not in KEPT:
             raise ValueError(f'keep is {keep!r}; use one of {", ".join(KEPT)}')
-        if not path and (not isinstance(per_group, int) or per_group < 2):
+        own = is_executed(path)
+        if (own or not path) and (not isinstance(per_group, int) or per_group < 2):
             raise ValueError(f'per_group is {per_group!r}; a group has at least 2 versions')
         if isinstance(names, str):
             raise ValueError(f'names is {names!r}; give a list of names')
-        if originals and not path:
-            raise ValueError('originals names a file, but path does not; name the versions too')
-        if path:
+        if originals and (own or not path):
+            raise ValueError(
+                'originals names a file, but path names no file of versions; name both or neither'
+            )
+        if path and not own:
             rows = _named(read_posed(path, originals), names, path)
             version = 'file'
         else:
-            rows = list(generate(source, per_group, seed, names, languages))
-            version = f'{VERSION}:seed{seed}:{per_group}'
+            rows = list(generate(source, per_group, seed, names, languages, path))
+            version = f'{"own" if own else VERSION}:seed{seed}:{per_group}'
         return make_dataset(
             [
                 _question(row)

@@ -117,9 +117,14 @@ def custom(*, greedy: bool = False) -> dict[str, Any]:
     file = Path(path)
     if not file.is_file():
         raise ValueError(f'GPASSK_DATA is {path!r}; the file of your own problems is needed')
+    return {**_protocol(abbr_of(file), QUICK, greedy), 'path': path}
+
+
+def abbr_of(file: Path) -> str:
+    """Return a name of a file's content: the file's, with a hash."""
     content = hashlib.sha256(file.read_bytes()).hexdigest()[:6]
     name = re.sub(r'[^\w.+-]+', '-', file.stem)
-    return {**_protocol(f'{name}-{content}', QUICK, greedy), 'path': path}
+    return f'{name}-{content}'
 
 
 @plain_errors()

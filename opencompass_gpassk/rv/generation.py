@@ -15,6 +15,7 @@ from opencompass_gpassk.rv.question import (
     Version,
     question_named,
     questions,
+    told_of,
 )
 from opencompass_gpassk.rv.wording import latex
 from opencompass_gpassk.trials import ORIGINAL
@@ -31,7 +32,7 @@ class PosedQuestion:
         answer: The gold answer, LaTeX or plain.
         group: The question's name, which its versions share.
         version: ``original``, or the number of a version, from 1.
-        source: ``math``, ``leetcode``, or what a file says.
+        source: ``math``, ``leetcode``, what a file says, or ''.
         subject: Of the source.
         level: ``1`` to ``5``, or ``easy``, ``medium``, ``hard``.
         language: ``en`` or ``cn``.
@@ -60,6 +61,7 @@ def generate(
     seed: int = DEFAULT_SEED,
     names: Sequence[str] = (),
     languages: Sequence[str] = ('en',),
+    path: str | None = None,
 ) -> Iterator[PosedQuestion]:
     """Yield the original and the versions of each question, the same on every machine and Python.
 
@@ -69,24 +71,30 @@ def generate(
         seed: Of the draws.
         names: Questions to take, in this order; by default all of the source.
         languages: ``en``, ``cn`` or both; a version has the same numbers in both.
+        path: The user's own file of questions, to which no source applies; it is executed.
 
     Raises:
         ValueError: If a source, name or language is unknown, a name occurs twice or is of another
-            source, or a question has fewer versions.
+            source, or a question has fewer versions, or an error in it.
     """
     if unknown := set(languages) - set(LANGUAGES):
         raise ValueError(f'languages holds {min(unknown)!r}; there are {", ".join(LANGUAGES)}')
     if twice := [name for name in names if list(names).count(name) > 1]:
         raise ValueError(f'names holds {twice[0]} twice; name each question once')
-    chosen = [question_named(name) for name in names] if names else questions(source)
+    chosen = [question_named(name, path) for name in names] if names else questions(source, path)
     for question in chosen:
-        if source not in ('all', question.source):
+        if not path and source not in ('all', question.source):
             raise ValueError(
                 f'names holds {question.name}, which is of source {question.source!r}, not '
                 f'{source!r}; leave it out or take source={question.source!r}'
             )
         posed = versions(question, per_group, seed)
         for language in languages:
+            if language not in question.statements:
+                raise ValueError(
+                    f'{question.place} has no Chinese statement; write it under the English one, '
+                    'after an empty line, or ask in English alone'
+                )
             for number, version in enumerate(posed):
                 yield pose(version, str(number) if number else ORIGINAL, language)
 
@@ -111,15 +119,17 @@ def versions(question: Question, count: int, seed: int = DEFAULT_SEED) -> list[V
         stream = f'{question.name}/{seed}/{index - 1}' if index else f'{question.name}/{ORIGINAL}'
         rng = Random(stream)
         for _ in range(DRAWS):
-            version = question.draw(rng)
-            if version is None or (text := version.text()) in texts:
+            with told_of(question):
+                version = question.draw(rng)
+                text = version.text() if version else ''
+                answer = latex(version.answer) if version else ''
+            if version is None or text in texts:
                 continue
-            answer = latex(version.answer)
             if index > PER_GROUP or answer not in answers:
                 break
         else:
             raise ValueError(
-                f'question {question.name} has hardly more than {index} different problems, the '
+                f'{question.place} has hardly more than {index} different problems, the '
                 f'original included: {DRAWS} draws gave no other; ask for fewer versions'
             )
         found.append(version)
@@ -131,8 +141,10 @@ def versions(question: Question, count: int, seed: int = DEFAULT_SEED) -> list[V
 def pose(version: Version, name: str, language: str) -> PosedQuestion:
     """Return the row of a question with its numbers."""
     question = version.question
+    with told_of(question):
+        text = version.text(language)
     return PosedQuestion(
-        version.text(language),
+        text,
         latex(version.answer),
         question.name,
         name,

@@ -1,4 +1,4 @@
-r"""How a question with random variables is written, and the registry of all of them.
+r"""How a question with random variables is written, and where questions are found.
 
 A question is a function. Its parameters are the variables, each with what it is drawn from. Its
 docstring is the statement: in English, then, after an empty line, in Chinese. Its body returns the
@@ -15,6 +15,8 @@ exact answer::
 ``<…>`` is a place: a number, or an expression in Python of the variables and of the words in
 :mod:`opencompass_gpassk.rv.wording`. ``<+p>`` writes ``+ 3`` or ``- 3``. A less-than sign is
 followed by a space.
+
+Questions of a file of the user's own have any subject and level, and need no Chinese statement.
 """
 
 from __future__ import annotations
@@ -24,9 +26,13 @@ import inspect
 import itertools
 import pkgutil
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import runpy
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Union
@@ -72,6 +78,8 @@ LEVELS: dict[str, tuple[int | str, ...]] = {
     'leetcode': ('easy', 'medium', 'hard'),
 }
 LANGUAGES = ('en', 'cn')
+HAN = re.compile('[\u4e00-\u9fff]')
+MADE = '__questions__'  # in a module: name → question
 DEFAULT_SEED = 42
 PER_GROUP = 5  # versions of a question
 PLACE = re.compile(r'<([^\s<>][^<>]*)>')
@@ -84,7 +92,6 @@ PLAIN: dict[str, Any] = {
     'combinations': itertools.combinations,
 }
 WORDS = {'en': PLAIN, 'cn': {**PLAIN, 'listed': wording.listed_in_chinese}}
-REGISTRY: dict[str, Question] = {}
 
 
 class UnsoundError(Exception):
@@ -102,12 +109,12 @@ def require(condition: Any) -> None:
 
 def span(low: Number, high: Number, step: int = 1) -> Any:
     """An integer from low to high, both included."""
-    return lambda rng, known: rng.randrange(_number(low, known), _number(high, known) + 1, step)
+    return lambda rng, known: rng.choice(_range(low, high, known, step))
 
 
 def either_sign(low: int, high: int) -> Any:
     """An integer from low to high, or its negative."""
-    return lambda rng, known: rng.choice((-1, 1)) * rng.randint(low, high)
+    return lambda rng, known: rng.choice((-1, 1)) * rng.choice(_range(low, high, known))
 
 
 def one_of(*values: Any) -> Any:
@@ -126,7 +133,9 @@ class Pool:
 
     def draw(self, rng: Random, known: Known, count: int) -> tuple[Any, ...]:
         """Return so many different ones."""
-        numbers = self.of or range(_number(self.low, known), _number(self.high, known) + 1)
+        numbers = self.of or _range(self.low, self.high, known)
+        if len(numbers) < count:
+            raise ValueError(f'{count} different values are drawn from {len(numbers)}')
         drawn = rng.sample(numbers, count)
         return tuple(sorted(drawn) if self.rising else drawn)
 
@@ -154,12 +163,12 @@ class Question:
 
     Attributes:
         name: Its name, such as ``LinearForX`` for the function ``linear_for_x``.
-        source: ``math`` or ``leetcode``.
-        subject: One of the source's :data:`SUBJECTS`.
-        level: One of the source's :data:`LEVELS`.
+        source: ``math`` or ``leetcode``; '' of a question of the user's own.
+        subject: One of the source's :data:`SUBJECTS`, or any.
+        level: One of the source's :data:`LEVELS`, or any.
         function: Returns the answer for values of the variables.
         draws: Variable → how it is drawn, in their order.
-        statements: Language → the statement with its places.
+        statements: Language → the statement with its places; English is always there.
     """
 
     name: str
@@ -170,15 +179,27 @@ class Question:
     draws: Mapping[str, Draw]
     statements: Mapping[str, str]
 
+    @property
+    def place(self) -> str:
+        """File, line and name."""
+        code = self.function.__code__
+        return f'{code.co_filename}, line {code.co_firstlineno}: question {self.name}'
+
     def draw(self, rng: Random) -> Version | None:
         """Draw the variables; None if they make no sound problem."""
         known: dict[str, Any] = {}
         for draw, alike in itertools.groupby(self.draws, self.draws.__getitem__):
             names = list(alike)
-            if isinstance(draw, Pool):
-                known |= zip(names, draw.draw(rng, known, len(names)), strict=True)
-            else:
-                known[names[0]] = draw(rng, known)
+            try:
+                if isinstance(draw, Pool):
+                    known |= zip(names, draw.draw(rng, known, len(names)), strict=True)
+                else:
+                    known[names[0]] = draw(rng, known)
+            except Exception as error:
+                raise ValueError(
+                    f'parameter {", ".join(names)}: {error}; write the values that it is drawn '
+                    f'from, such as {names[0]}=span(2, 9), the smaller number first'
+                ) from error
         return self.version(known)
 
     def version(self, variables: Known) -> Version | None:
@@ -215,37 +236,57 @@ class Version:
 
 
 def question(subject: str, level: int | str) -> Callable[[Callable[..., Answer]], Question]:
-    """Register the decorated function as a question.
+    """Make the decorated function a question of its module.
 
     Raises:
-        ValueError: If another question has the name, subject or level is unknown, or the function
-            has no statement in both languages.
+        ValueError: If another question of the module has the name, the function has no statement,
+            or a parameter is not drawn from anything.
     """
-    source = next((name for name, subjects in SUBJECTS.items() if subject in subjects), None)
-    if source is None:
-        known = ', '.join(name for subjects in SUBJECTS.values() for name in subjects)
-        raise ValueError(f'subject is {subject!r}; use one of {known}')
-    if level not in LEVELS[source]:
-        raise ValueError(f'level is {level!r}; {source} has {", ".join(map(str, LEVELS[source]))}')
+    source = next((name for name, subjects in SUBJECTS.items() if subject in subjects), '')
 
     def add(function: Callable[..., Answer]) -> Question:
         name = ''.join(part.capitalize() for part in function.__name__.split('_'))
-        if name in REGISTRY:
-            raise ValueError(f'there are two questions {name}; give one another name')
-        statements = inspect.cleandoc(function.__doc__ or '').split('\n\n')
-        if len(statements) != len(LANGUAGES):
-            raise ValueError(
-                f'question {name} needs a docstring: the English statement, an empty line, and the '
-                'Chinese one'
-            )
-        english, chinese = statements
+        made = function.__globals__.setdefault(MADE, {})
         draws = {one.name: one.default for one in inspect.signature(function).parameters.values()}
-        texts = {'en': english.replace('\n', ' '), 'cn': chinese.replace('\n', '')}
-        found = Question(name, source, subject, level, function, draws, texts)
-        REGISTRY[name] = found
+        found = Question(name, source, subject, level, function, draws, _statements(function))
+        with told_of(found):
+            if name in made:
+                raise ValueError(f'there are two questions {name}; give one another name')
+            if not found.statements:
+                raise ValueError(
+                    'it needs a docstring: the English statement in one paragraph, and perhaps '
+                    'an empty line and the Chinese one'
+                )
+            for one, draw in draws.items():
+                if isinstance(draw, type) or not (callable(draw) or isinstance(draw, Pool)):
+                    plain = '' if draw is inspect.Parameter.empty else f' = {draw!r}'
+                    raise ValueError(
+                        f'parameter {one}{plain} is not drawn from anything; write what, such as '
+                        f'{one}=span(2, 9) or {one}=one_of(3, 5), or move it into the body'
+                    )
+        made[name] = found
         return found
 
     return add
+
+
+def _statements(function: Callable[..., Answer]) -> dict[str, str]:
+    """Return language → statement in a function's docstring; {} if it isn't one or two texts."""
+    english, *others = re.split(r'\n\s*\n', inspect.cleandoc(function.__doc__ or ''))
+    if not english or len(others) > 1 or not all(map(HAN.search, others)):
+        return {}
+    texts = [english.replace('\n', ' '), *(one.replace('\n', '') for one in others)]
+    return dict(zip(LANGUAGES, texts, strict=False))
+
+
+@contextmanager
+def told_of(one: Question) -> Iterator[None]:
+    """Name a question, its file and its line in an error of what stands in it."""
+    try:
+        yield
+    except Exception as error:  # a question is Python, which may raise anything
+        kind = '' if isinstance(error, ValueError) else f'{type(error).__name__}: '
+        raise ValueError(f'{one.place}: {kind}{error}') from error
 
 
 COMPILED: dict[str, CodeType] = {}
@@ -262,34 +303,77 @@ def _number(number: Number, known: Known) -> Any:
     return _value(number, {**PLAIN, **known}) if isinstance(number, str) else number
 
 
-def questions(source: str = 'all') -> list[Question]:
-    """Return all questions of a source, by subject, level and name.
+def _range(low: Number, high: Number, known: Known, step: int = 1) -> range:
+    """Return the integers of a range, both ends included; ValueError if there are none."""
+    ends = _number(low, known), _number(high, known)
+    if not (found := range(ends[0], ends[1] + 1, step)):
+        raise ValueError(f'there is no number from {ends[0]} to {ends[1]}')
+    return found
+
+
+def questions(source: str = 'all', path: str | None = None) -> list[Question]:
+    """Return all questions of a source, by subject, level and name, or those of a file, in order.
 
     Args:
         source: ``math``, ``leetcode`` or ``all``, which has math first.
+        path: The user's own file of questions, in Python, which is executed; no source applies.
 
     Raises:
-        ValueError: If the source is unknown.
+        ValueError: If the source is unknown, or the file is none of questions; with its line.
     """
+    if path:
+        return [replace(one, source='') for one in _executed(Path(path).expanduser())]
     if source not in ('all', *SUBJECTS):
         raise ValueError(f'source is {source!r}; use one of {", ".join(SUBJECTS)}, all')
     sources = list(SUBJECTS) if source == 'all' else [source]
+    found: list[Question] = []
     for name in sources:
         package = importlib.import_module(f'opencompass_gpassk.rv.{name}')
         for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f'{package.__name__}.{module.name}')
-    return sorted((one for one in REGISTRY.values() if one.source in sources), key=_place)
+            made = importlib.import_module(f'{package.__name__}.{module.name}')
+            found += vars(made)[MADE].values()
+    return sorted(found, key=_place)
 
 
-def question_named(name: str) -> Question:
-    """Return the question of this name.
+def is_executed(path: str | Path | None) -> bool:
+    """Tell whether a file is one of questions in Python, which must be the user's own.
+
+    What names it in a run's folder may come from anyone.
+    """
+    return path is not None and Path(path).suffix == '.py'
+
+
+def _executed(path: Path) -> Iterable[Question]:
+    """Execute a file of questions, and return what it defines."""
+    if not is_executed(path) or not path.is_file():
+        raise ValueError(f'{path}: there is no such file of questions; its name ends with .py')
+    try:
+        made = runpy.run_path(str(path)).get(MADE, {})
+    except Exception as error:  # it is Python, which may raise anything
+        if str(error).startswith(f'{path}, line '):  # of a question
+            raise
+        places = traceback.extract_tb(error.__traceback__)
+        lines = [at.lineno for at in places if at.filename == str(path)]
+        line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else 1
+        said = error.msg if isinstance(error, SyntaxError) else error
+        raise ValueError(f'{path}, line {line}: {type(error).__name__}: {said}') from error
+    if not made:
+        raise ValueError(
+            f'{path}: it has no question; write functions with @question above them, as '
+            'docs/rv-questions.md shows'
+        )
+    return made.values()
+
+
+def question_named(name: str, path: str | None = None) -> Question:
+    """Return the question of this name, of this package or of the user's own file.
 
     Raises:
         ValueError: If there is none, naming similar ones.
     """
     import difflib
 
-    named = {one.name: one for one in questions()}
+    named = {one.name: one for one in questions(path=path)}
     if name not in named:
         near = difflib.get_close_matches(name, named)
         hint = f'do you mean {", ".join(near)}?' if near else 'see gpassk rv list'

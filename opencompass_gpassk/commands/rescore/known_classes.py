@@ -20,6 +20,7 @@ from opencompass_gpassk.datasets import MODULES
 from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import OF_RULES, JudgeSettings
 from opencompass_gpassk.reasoneval.settings import DEMO, ReasoningSettings, configured
+from opencompass_gpassk.rv.question import is_executed
 
 TRUST = 'If the run is your own, --trust-config runs its config as OpenCompass did'
 SUMMARIZER = 'opencompass_gpassk.summarizer.GPassKSummarizer'
@@ -88,6 +89,8 @@ def known_dataset(config: Mapping[str, Any]) -> dict[str, Any]:
     for name in FILES:
         if made.get(name) is not None and not _is_there(made[name]):
             raise UnknownPartError(f'{name} of the data set is {made[name]!r}, no file or folder')
+        if is_executed(made.get(name)):
+            raise UnknownPartError(f'{name} of the data set is {made[name]!r}, which is executed')
     for name, most in MOST.items():
         if not isinstance(made.get(name, 1), int) or not 1 <= made.get(name, 1) <= most:
             raise UnknownPartError(f'{name} of the data set is {made[name]!r}, not 1 to {most}')

@@ -15,12 +15,14 @@ from mmengine.config import Config
 
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.datasets.data_files import FORMATS
+from opencompass_gpassk.datasets.settings import abbr_of
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.choose_backend import BACKENDS
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.settings import configured, read_settings
 from opencompass_gpassk.runs.config import N_OF_NAME, require_literal
+from opencompass_gpassk.rv.question import is_executed
 
 # Name of a data set → folder of its configs, and the environment variables that select it there.
 OURS: dict[str, tuple[str, dict[str, str]]] = {
@@ -81,8 +83,8 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
     """Return the configs of what one ``--data`` names, the greedy ones first.
 
     Args:
-        name: A name in :data:`OURS`, with ``:version`` for LiveMathBench; a file of problems; or
-            the name of a data set config of OpenCompass.
+        name: A name in :data:`OURS`, with ``:version`` for LiveMathBench; a file of problems, or
+            of questions in Python; or the name of a data set config of OpenCompass.
         protocol: How the problems are sampled and judged.
 
     Raises:
@@ -94,7 +96,8 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
         with environment(GPASSK_JUDGE=settings.mode):
             judge = configured(**{**settings.as_dict(), 'mode': settings.mode})
     family, _, version = name.partition(':')
-    is_file = family not in OURS and (Path(name).suffix in FORMATS or Path(name).is_file())
+    known = Path(name).suffix in FORMATS or is_executed(name)
+    is_file = family not in OURS and (known or Path(name).is_file())
     if is_file:  # whose name may have a colon
         family, version = name, ''
     if version and family in OURS and family != 'livemathbench':
@@ -107,7 +110,9 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
         GPASSK_LIMIT=protocol.limit,
         GPASSK_MAX_OUT_LEN=protocol.max_out_len,
     ):
-        if family in OURS or is_file:
+        if is_executed(name):
+            found = _own_questions(Path(name), greedy=protocol.greedy)
+        elif family in OURS or is_file:
             found = _ours(family, version, greedy=protocol.greedy)
         else:
             from opencompass_gpassk import upgraded
@@ -139,6 +144,15 @@ def _ours(name: str, version: str, *, greedy: bool) -> list[dict[str, Any]]:
                 raise ValueError(f'--data {name}: {error}') from error
     source = name.removeprefix('rvbench-')
     return [one for one in found if one.get('source', source) == source]
+
+
+def _own_questions(file: Path, *, greedy: bool) -> list[dict[str, Any]]:
+    """Return RV-Bench's data sets with the user's own questions, which are in Python."""
+    found = _ours('rvbench-math', '', greedy=greedy)
+    for one in found:
+        abbr = one['abbr'].replace('RV-MATH', abbr_of(file), 1)
+        one.update(abbr=abbr, path=str(file.absolute()))
+    return found
 
 
 def sampling_of(dataset: Mapping[str, Any]) -> Any:
