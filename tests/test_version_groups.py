@@ -50,6 +50,7 @@ def test_a_greedy_run_has_the_figures_of_the_paper() -> None:
         'incomplete': 0,
         'originals': 4,
         'excluded': {'GA@5': 0, 'CR': 0, 'OOR': 0, 'SP accuracy': 0},
+        'unsolved': {'': 0, 'algebra': 0, 'geometry': 0},
         'complete': 0.8,
         'collapsed': 0.2,
     }

@@ -304,12 +304,19 @@ def _versions(values: FigureValues, groups: VersionGroups) -> dict[str, Any]:
     """Return numbers and settings of the groups of versions, and how many a figure leaves out."""
     protocol = values.protocol
     related = (GROUP_ACCURACY(m=groups.size), CR(), OOR(), SP_ACCURACY())
+    judged = values.trials.judged_versions
+    unsolved = (judged.n > 0).all(axis=1) & (judged.c == 0).all(axis=1)
     return {
         'per_group': groups.size,
         'groups': len(groups.members),
         'incomplete': groups.incomplete,
         'originals': int((groups.originals >= 0).sum()),
         'excluded': {one.key: values.undefined(one) for one in related},
+        'unsolved': {
+            label: int(unsolved[groups.within(part.members)].sum())
+            for label, part in values.parts.items()
+            if part.versions
+        },
         'complete': protocol.complete,
         'collapsed': protocol.collapsed,
     }

@@ -245,6 +245,8 @@ FIELDS: dict[str, Field] = {
     'versions.originals': Field(COUNT, 'questions with all m versions and their original'),
     'versions.excluded': Field(OBJECT, 'questions that figures leave out'),
     'versions.excluded.*': Field(COUNT, 'figure → questions for which it is undefined'),
+    'versions.unsolved': Field(OBJECT, 'questions without a right response to any version'),
+    'versions.unsolved.*': Field(COUNT, 'group (all: empty) → number of these questions'),
     'versions.complete': Field(NUMBER, 'least share of right versions for complete understanding'),
     'versions.collapsed': Field(NUMBER, 'greatest share of right versions if it has collapsed'),
     'reasoning': Field(OBJECT, 'the scores of the responses’ reasoning'),

@@ -94,9 +94,8 @@ def _headline(one: Entry, group: str = '') -> list[float | None]:
 
 
 def _unsolved(one: Entry, group: str) -> float:
-    """Return how many versions of a group are unsolved, times a constant; NaN if unknown."""
-    problems = one.groups.get(group, {}).get('problems')
-    return (100 - number(one.figure(ACCURACY(), group))) * number(problems)
+    """Return how many questions of a group are unsolved; NaN in results of earlier versions."""
+    return number((one.result['versions'].get('unsolved') or {}).get(group))
 
 
 def _defined(one: Entry) -> list[float]:
@@ -173,15 +172,17 @@ def _stability(benchmark: str, measured: Sequence[Entry]) -> Table:
 
 def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[Table]:
     columns = ['group', 'model', 'responses', *_columns(m), 'drop', 'unsolved']
-    notes = ['unsolved: share of all wrong answers to versions (Table 7 of arXiv 2501.11790)']
+    notes = [
+        'unsolved: how the questions without a right answer to any version, in any sample, are '
+        'distributed over the groups (Table 7 of arXiv 2501.11790)'
+    ]
     for kind, shown in breakdowns(measured).items():
         if kind == 'version':  # the originals, which have columns
             continue
         rows: list[list[Cell]] = []
         for label, one in shown:
             unsolved = [_unsolved(one, group) for group, other in shown if other is one]
-            wrong = sum(count for count in unsolved if count > 0)
-            share = 100 * _unsolved(one, label) / wrong if wrong else math.nan
+            share = 100 * _unsolved(one, label) / sum(unsolved) if sum(unsolved) else math.nan
             figures = (*_headline(one, label), one.figure(DROP(), label))
             rows.append([label, one.label, one.panel[1], *figures, share])
         yield Table(f'{benchmark}: versions by {kind}', columns, rows, notes, breakdown=kind)
