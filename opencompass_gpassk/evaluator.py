@@ -93,7 +93,7 @@ class GPassKEvaluator(BaseEvaluator):
         of_opencompass = isinstance(judge, dict) and 'type' in judge
         self.judge_config = judge if isinstance(judge, dict) and of_opencompass else None
         self.judge_settings = JudgeSettings.of('rule' if of_opencompass else judge)
-        sound = self.reasoning.threshold if self.reasoning else None
+        sound = self.reasoning.sound_threshold if self.reasoning else None
         taus = tuple(float(tau) for tau in taus)
         # n, k and the groups are known when a task is read.
         self.protocol = Protocol(1, taus=taus, complete=complete, collapsed=collapsed, sound=sound)

@@ -29,7 +29,7 @@ from opencompass_gpassk.results.make_result import reasoning_summary
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
-SCRIPTED = {'type': 'scripted_steps.ScriptedSteps', 'threshold': 0.25}
+SCRIPTED = {'type': 'scripted_steps.ScriptedSteps'}
 KS = [1, 2, 4]
 
 
@@ -483,6 +483,43 @@ def test_responses_are_split_where_the_model_learned_to(tmp_path: Path) -> None:
         found = evaluate(tmp_path / name, dataset)['reasoning']
         lengths[name] = (found['lengths']['steps']['all'], found['delimiter'])
     assert lengths == {'own': (3, '|'), 'named': (1, 'no such text')}
+
+
+@pytest.mark.parametrize(
+    ('settings', 'threshold'),
+    [
+        ({'model': 'GAIR/ReasonEval-34B'}, 0.25),
+        ({'model': 'GAIR/ReasonEval-7B'}, 0.5),
+        ({'model': '/models/ReasonEval-7B'}, 0.5),
+        ({'reward_model': 'peiyi9979/math-shepherd-mistral-7b-prm'}, 0.5),
+        ({'model': 'demo'}, 0.5),
+        ({'judge': {'model': 'm', 'api_base': 'http://127.0.0.1:1/v1'}}, 0.5),
+        ({'model': 'GAIR/ReasonEval-7B', 'threshold': 0.25}, 0.25),
+    ],
+)
+def test_each_scorer_has_its_threshold(settings: dict[str, Any], threshold: float) -> None:
+    """Which a setting replaces."""
+    made = ReasoningSettings.of(settings)
+    assert made.sound_threshold == threshold
+    assert not made.borrows_threshold
+
+
+def test_what_a_borrowed_threshold_means_is_told(tmp_path: Path) -> None:
+    """A scorer that is not known is told of, until the user sets its threshold."""
+    for name, more, told in (('a', {}, True), ('b', {'threshold': 0.25}, False)):
+        found = evaluated(tmp_path / name, **more)
+        assert found['reasoning']['threshold'] == 0.25
+        assert any('chose for ReasonEval-34B' in note for note in found['warnings']) == told
+
+
+def test_the_threshold_of_another_scorer_is_not_kept() -> None:
+    """That of a result is, if the scorer is the same: results of earlier versions have 0.25."""
+    before = {'scorer': 'GAIR/ReasonEval-7B', 'threshold': 0.25}
+    for model, threshold in (('GAIR/ReasonEval-7B', 0.25), ('demo', 0.5)):
+        changes = Changes(reasoning=ReasoningSettings(model=model).as_dict(), trusted=True)
+        changed = changes.of(data_set(), {'reasoning': before})
+        reasoning = changed['eval_cfg']['evaluator']['reasoning']
+        assert ReasoningSettings.of(reasoning).sound_threshold == threshold
 
 
 def test_the_model_of_the_demonstration_has_a_name() -> None:

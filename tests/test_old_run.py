@@ -57,6 +57,8 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     for name in ('intervals', 'tokens', 'reliable'):
         found.pop(name, None)
     found.get('uncertainty', {}).pop('other_methods', None)
+    found['reasoning'].pop('threshold')  # 0.25 was that of every scorer
+    found['reasoning']['settings'].pop('threshold', None)
     return {
         k: rounded(v)
         for k, v in found.items()
@@ -81,3 +83,6 @@ def test_it_is_rescored(run: Path) -> None:
     before = {name: figures(run, name) for name in NAMES}
     assert main(['rescore', str(run)]) == 0
     assert {name: figures(run, name) for name in NAMES} == before
+    for name in NAMES:
+        stored = json.loads((run / f'results/gpassk-demo/{name}.json').read_text('utf-8'))
+        assert stored['reasoning']['threshold'] == 0.25

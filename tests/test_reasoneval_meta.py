@@ -194,7 +194,7 @@ def test_made_data_against_sklearn(kind: ErrorKind, classes: bool) -> None:
         badness['solution'].append(max(each))
         truth['step'] += errors
         badness['step'] += each[: len(errors)]
-    found = evaluate_scores(solutions, RecordedScores('made', kind, scores))
+    found = evaluate_scores(solutions, RecordedScores(Path('made'), 'made', kind, scores))
     limit = 0.15 if classes and not invalid else 0.5
     for level, figures in (('solution', found.solution), ('step', found.step)):
         said = [one > limit for one in badness[level]]

@@ -158,7 +158,8 @@ def _add_run(actions: Any) -> None:
         '--threshold',
         type=float,
         metavar='SHARE',
-        help='a right response is sound if its validity is at least this (default: 0.25)',
+        help='a right response is sound if its validity is at least this (default: that of the '
+        'result, else of the scorer: docs/reasoneval.md)',
     )
     for name in ('--only-models', '--only-datasets'):
         parser.add_argument(

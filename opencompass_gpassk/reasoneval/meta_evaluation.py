@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.metrics.reasoning import (
     PROCESS_REWARD_THRESHOLD,
@@ -70,12 +71,14 @@ class RecordedScores:
     """An evaluator's scores of a set.
 
     Attributes:
+        path: Their file.
         evaluator: The evaluator's name.
         kind: The kind of errors in the set.
         scores: Solution → shape (L, 3), the probabilities of the classes, or (L, 1), one number,
             for each line or step; None for a refusal.
     """
 
+    path: Path
     evaluator: str
     kind: ErrorKind
     scores: dict[str, Scores | None]
@@ -169,7 +172,7 @@ def read_scores(path: Path) -> RecordedScores:
     if len(widths) != 1:
         problem = 'classes and single numbers are mixed' if widths else 'there is no score in it'
         raise ValueError(f'{path}: {problem}; give scores of one evaluator')
-    return RecordedScores(_evaluator(path), kind, scores)
+    return RecordedScores(path, _evaluator(path), kind, scores)
 
 
 def _evaluator(path: Path) -> str:
@@ -318,16 +321,21 @@ def evaluate_scores(
 
 def _require_same(solutions: Sequence[LabelledSolution], recorded: RecordedScores) -> None:
     ids = {one.solution_id for one in solutions}
-    whose = f'{recorded.evaluator}, {recorded.kind.value} errors'
-    for problem, found in (
-        ('no scores of solution', ids - recorded.scores.keys()),
-        ('scores of an unknown solution', recorded.scores.keys() - ids),
+    for problem, found, remedy in (
+        (
+            'scores of solution {}, which is not in the set of {} errors',
+            recorded.scores.keys() - ids,
+            'leave out its line, or give the set that was scored to --data',
+        ),
+        (
+            'no scores of solution {} of the set of {} errors',
+            ids - recorded.scores.keys(),
+            'score it, or write null if it was refused',
+        ),
     ):
         if found:
-            raise ValueError(
-                f'{whose}: {problem} {min(found)} ({len(found)} in all); score this set, with null '
-                'for refused solutions'
-            )
+            told = problem.format(short_line(repr(min(found)), 60), recorded.kind.value)
+            raise ValueError(f'{recorded.path}: {told} ({len(found)} in all); {remedy}')
 
 
 def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores:
@@ -340,7 +348,7 @@ def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores
     lines = sum(map(len, solution.steps))
     if len(values) != lines:
         raise ValueError(
-            f'{recorded.evaluator}, {recorded.kind.value} errors, solution {solution.solution_id}: '
+            f'{recorded.path}: solution {solution.solution_id}: '
             f'{len(values)} scores where there are {lines} lines in '
             f'{len(solution.steps)} steps; score each line, or each step'
         )

@@ -68,7 +68,7 @@ class ResponseScores:
         return {
             'scorer': self.settings.scorer,
             'settings': self.settings.as_dict(),
-            'threshold': float(self.settings.threshold),
+            'threshold': self.settings.sound_threshold,
             'validity_by': self.settings.validity_by,
             'redundancy_by': self.settings.redundancy_by,
             'delimiter': self.delimiter,
@@ -131,11 +131,18 @@ def score_responses(
     name = settings.scorer
     how = (
         {**scorer.settings, 'model': name},  # without the path of a model's folder
-        *(settings.threshold, settings.validity_by, settings.redundancy_by),
+        *(settings.sound_threshold, settings.validity_by, settings.redundancy_by),
         *(delimiter, settings.thinking),
     )
     signature = f'{name}:{stable_hash(how)[:8]}'
-    return ResponseScores(settings, scored, signature, _notes(scored), delimiter)
+    notes = _notes(scored)
+    if settings.borrows_threshold:
+        notes.append(
+            f'sound reasoning has a validity of {settings.sound_threshold:g} or more, which the '
+            f'paper chose for ReasonEval-34B; how well it fits {name} is unknown: measure that '
+            'with gpassk reasoneval meta, and set threshold'
+        )
+    return ResponseScores(settings, scored, signature, notes, delimiter)
 
 
 def _scored(

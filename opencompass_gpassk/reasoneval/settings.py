@@ -15,9 +15,21 @@ from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
 DEMO = 'demo'
+DEMO_NAME = 'gpassk-demo-steps'
 DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
 THINKING = ('drop', 'keep')
 WHO = ('model', 'reward_model', 'judge', 'type')
+# Scorer → least validity of sound reasoning. The source of each is its macro F1 in finding wrong
+# solutions: of the authors' recorded scores, among the 159 solutions of MR-MATH with right answers
+# (arXiv 2404.05692; `gpassk reasoneval meta`); of the demonstration's, among 3,000 solutions made
+# as its training data were.
+THRESHOLDS = {
+    'ReasonEval-34B': SOUND_THRESHOLD,  # the paper's Table 4; F1 0.799, at 0.5 0.796
+    'ReasonEval-7B': 0.5,  # F1 0.786; at 0.25 it is 0.603, as a third of the wrong ones is found
+    'math-shepherd-mistral-7b-prm': 0.5,  # F1 0.701, at 0.25 0.623
+    DEMO_NAME: 0.5,  # F1 0.907, at 0.25 0.895
+}
+JUDGED_THRESHOLD = 0.5  # a judge's scores are 0 or 1
 # Settings of a judge that are about answers, or have prompts of their own.
 OF_ANSWERS = (
     *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
@@ -43,7 +55,10 @@ class ReasoningSettings:
             :class:`~.classifier.StepScorer`; ``step_tag``, ``good``, ``bad`` of a reward model.
         model_kwargs: Loading options of the model: ``dtype``, ``device_map``,
             ``attn_implementation``, ``quantization_config``.
-        threshold: A correct response is sound if its validity is at least this.
+        threshold: A correct response is sound if its validity is at least this; by default that of
+            the scorer: 0.25 for ReasonEval-34B, as in the paper; 0.5 for ReasonEval-7B and
+            math-shepherd, by their figures on MR-MATH, for the demonstration's classifier and for
+            a judge. For another scorer it is 0.25, and the result says what that is.
         validity_by: How a solution's validity is made from its steps': ``min``, ``mean`` …
         redundancy_by: How its redundancy is made from its steps': ``max``, ``mean`` …
         delimiter: The text between steps; by default the one in the model's config
@@ -61,7 +76,7 @@ class ReasoningSettings:
     type: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
     model_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    threshold: float = SOUND_THRESHOLD
+    threshold: float | None = None
     validity_by: str = 'min'
     redundancy_by: str = 'max'
     delimiter: str | None = None
@@ -88,7 +103,7 @@ class ReasoningSettings:
                     'which is written to the work dir; leave it to the environment, such as '
                     'HF_TOKEN'
                 )
-        if not 0 <= self.threshold <= 1:
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
             raise ValueError(
                 f'threshold of reasoning is {self.threshold!r}; give a share from 0 to 1'
             )
@@ -154,6 +169,21 @@ class ReasoningSettings:
         )
 
     @property
+    def sound_threshold(self) -> float:
+        """Least validity of sound reasoning, as set, or of the scorer, or the paper's."""
+        if self.threshold is not None:
+            return float(self.threshold)
+        if self.judge:
+            return JUDGED_THRESHOLD
+        return THRESHOLDS.get(Path(self.scorer).name, SOUND_THRESHOLD)
+
+    @property
+    def borrows_threshold(self) -> bool:
+        """Whether the threshold is one that was chosen for another scorer."""
+        known = self.judge or Path(self.scorer).name in THRESHOLDS
+        return self.threshold is None and not known
+
+    @property
     def source(self) -> str:
         """Where the model is loaded from, '' if no model is loaded."""
         return str(DEMONSTRATION) if self.model == DEMO else self.model or self.reward_model
@@ -165,7 +195,7 @@ class ReasoningSettings:
             name = self.judge_settings.model or os.environ.get('OC_JUDGE_MODEL', '')
             return name if isinstance(name, str) and name else 'judge'
         if self.model == DEMO:
-            return 'gpassk-demo-steps'
+            return DEMO_NAME
         name = self.model or self.reward_model
         if not name:
             return str(named(self.type)).rpartition('.')[2]

@@ -37,6 +37,7 @@ from opencompass_gpassk.commands.rescore.known_classes import (
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
+from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.results.stored_result import headline_figures, read_figure
 from opencompass_gpassk.runs.config import find_run, planned, read_run_config
@@ -55,7 +56,7 @@ class Changes:
         k: The k; None keeps those of the result.
         min_coverage: As in the evaluator; None keeps that of the config.
         reasoning: The scorer of steps, as in the evaluator; None keeps that of the result. Without
-            a threshold here, the result's is kept.
+            a threshold here, the result's is kept if it is of this scorer.
         datasets: Configs of data sets that replace those of the same abbr. For these, no setting of
             the existing result is kept.
         trusted: Whether the run is the user's own. Then everything that its config and results name
@@ -107,9 +108,18 @@ class Changes:
 
     def _reasoning(self, before: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the scorer of steps to use; None keeps the config's."""
+        settings = self._scorer(before)
+        if settings is None or 'threshold' in settings:
+            return settings
+        scorer, threshold = ReasoningSettings.of(settings), before.get('threshold')
+        if before.get('scorer') != scorer.scorer or threshold in (None, scorer.sound_threshold):
+            return settings
+        return {**settings, 'threshold': threshold}
+
+    def _scorer(self, before: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the settings of the scorer to use; None keeps the config's."""
         if self.reasoning is not None:
-            threshold = {name: before[name] for name in ('threshold',) if name in before}
-            return {**threshold, **self.reasoning}
+            return dict(self.reasoning)
         scored = before.get('settings')
         if not scored or not self.trusted:
             return recorded_reasoning(scored) if scored else None
