@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -165,34 +165,22 @@ def test_a_run_folder_never_has_a_file_executed(
     assert (tmp_path / 'ran').exists()
 
 
-CONFIG = """
-from mmengine.config import read_base
-
-with read_base():
-    from opencompass_gpassk.configs.datasets.rvbench.rvbench_gpassk_greedy_gen import (
-        rvbench_greedy_datasets,
-    )
-    from opencompass_gpassk.configs.models.demo import models
-    from opencompass_gpassk.configs.summarizers.gpassk import summarizer
-
-mine = rvbench_greedy_datasets[0]
-mine.update(abbr='mine-greedy-n1', path='mine.py', per_group=2)
-mine['infer_cfg']['inferencer'].update(max_out_len=32)
-datasets = [mine]
-work_dir = 'outputs/mine'
-"""
-
-
 @pytest.mark.slow
-def test_own_questions_are_asked_by_opencompass(mine: Path) -> None:
-    """From the file to a result with the figures of versions, by the demonstration model."""
-    Path('config.py').write_text(CONFIG)
-    command = [Path(sys.executable).with_name('opencompass'), 'config.py']
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+def test_own_questions_are_asked_by_opencompass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the docs show: a file, a config, and a result with the figures of versions."""
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[1].joinpath('docs/rv-questions.md').read_text('utf-8')
+    questions, config = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
+    Path('my_questions.py').write_text(questions, 'utf-8')
+    Path('mine.py').write_text(config, 'utf-8')
+    command = [Path(sys.executable).with_name('opencompass'), 'mine.py']
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     (path,) = Path('outputs/mine').glob('*/results/*/mine-greedy-n1.json')
     result = json.loads(path.read_text())
-    assert result['benchmark'] == 'mine'
-    assert result['versions'] | {'per_group': 2, 'groups': 2, 'originals': 2} == result['versions']
-    assert result['groups'].keys() == {'easy', 'hard', 'original'}
-    assert 'GA@2' in done.stdout
+    assert (result['benchmark'], result['counts']['trials']) == ('my_questions', 12)
+    assert result['versions'] | {'per_group': 5, 'groups': 2, 'originals': 2} == result['versions']
+    assert result['groups'].keys() == {'work', 'parks', 'original'}
+    assert 'GA@5' in done.stdout
