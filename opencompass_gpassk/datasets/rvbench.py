@@ -72,7 +72,7 @@ class RVBench(GPassKDataset):
             raise ValueError(f'names is {names!r}; give a list of names')
         if originals and (own or not path):
             raise ValueError(
-                'originals names a file, but path names no file of versions; name both or neither'
+                'originals names a file, but path does not name one of versions; name both'
             )
         if path and not own:
             rows = _named(read_posed(path, originals), names, path)

@@ -78,7 +78,7 @@ LEVELS: dict[str, tuple[int | str, ...]] = {
     'leetcode': ('easy', 'medium', 'hard'),
 }
 LANGUAGES = ('en', 'cn')
-HAN = re.compile('[\u4e00-\u9fff]')
+HAN = re.compile('[\u3000-\u9fff\uff00-\uffef]')  # Chinese characters and punctuation
 MADE = '__questions__'  # in a module: name → question
 DEFAULT_SEED = 42
 PER_GROUP = 5  # versions of a question
@@ -293,7 +293,7 @@ COMPILED: dict[str, CodeType] = {}
 
 
 def _value(expression: str, names: dict[str, Any]) -> Any:
-    """Evaluate an expression of a statement or a range, which are all this package's own."""
+    """Evaluate an expression of a statement or a range: this package's, or in the user's own file."""
     if expression not in COMPILED:
         COMPILED[expression] = compile(expression, f'<{expression}>', 'eval')
     return eval(COMPILED[expression], names)
