@@ -293,7 +293,7 @@ COMPILED: dict[str, CodeType] = {}
 
 
 def _value(expression: str, names: dict[str, Any]) -> Any:
-    """Evaluate an expression of a statement or a range: this package's, or in the user's own file."""
+    """Evaluate an expression of a statement or a range, this package's or the user's own."""
     if expression not in COMPILED:
         COMPILED[expression] = compile(expression, f'<{expression}>', 'eval')
     return eval(COMPILED[expression], names)
