@@ -112,7 +112,9 @@ def test_vllm_gets_the_protocol_with_a_seed_for_each_request(
     assert [r['prediction'] for r in greedy[:4]] * 3 == [r['prediction'] for r in greedy]
     assert model.__dict__ == before
     assert model.generation_kwargs == own
-    for record, call in zip(records, sampled, strict=True):
+    # The three samples of a problem are drawn one after another, for the engine's prefix cache.
+    by_problem = sorted(records, key=lambda record: record['problem_id'])
+    for record, call in zip(by_problem, sampled, strict=True):
         assert record['num_tokens'] == 7
         assert record['truncated'] is bool(call['seed'] % 2)
 
@@ -139,6 +141,14 @@ def test_vllm_off_and_model_mode(vllm: None, checkpoint: Path, tmp_path: Path) -
     (calls,) = model.model.calls
     assert {call['temperature'] for call in calls} == {0.5}
     assert len({call['seed'] for call in calls}) == 12
+
+
+def test_vllm_in_process_is_not_asked_without_seeds(
+    vllm: None, checkpoint: Path, tmp_path: Path
+) -> None:
+    """Its engine begins with the same random numbers at every start."""
+    with pytest.raises(ValueError, match='same seed'):
+        run(vllm_wrapper('VLLM', checkpoint), tmp_path, sampling={**PAPER, 'seeded': False})
 
 
 def test_vllm_wrapper_is_restored_after_an_exception(
@@ -268,6 +278,16 @@ def test_lmdeploy_gets_the_protocol_with_a_seed_for_each_request(
     assert all(r['truncated'] is False and r['num_tokens'] == 9 for r in records)
     assert model.__dict__ == before
     assert model.gen_config == own
+
+
+def test_lmdeploy_draws_without_seeds(lmdeploy: Any, checkpoint: Path, tmp_path: Path) -> None:
+    """Its engine then takes one at random for each request; the records say it."""
+    from opencompass.models import TurboMindModelwithChatTemplate
+
+    model = TurboMindModelwithChatTemplate(str(checkpoint), max_seq_len=256)
+    records = run(model, tmp_path, sampling={**PAPER, 'seeded': False})
+    assert {config.random_seed for call in model.pipe.calls for config in call} == {None}
+    assert all(record['sampling'] == {**PAPER, 'seeded': False} for record in records)
 
 
 def test_lmdeploy_refusing_a_prompt_is_a_lost_trial(

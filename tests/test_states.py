@@ -128,10 +128,26 @@ def test_a_whole_file_outdates_shards(tmp_path: Path) -> None:
 def test_a_task_that_died_before_it_spoke(tmp_path: Path) -> None:
     """Where a log does not say what it contained, its exception is that of what has no log."""
     run = MadeRun(tmp_path, ['m'], ['a', 'b'])
-    run.infer_log('m', 'a', [], "ModuleNotFoundError: No module named 'vllm'")
-    assert {s[:3] for s in states(run).values()} == {
-        ('failed', 'inference', "ModuleNotFoundError: No module named 'vllm'")
-    }
+    run.infer_log('m', 'a', [], 'KeyError: of a')
+    assert {s[:3] for s in states(run).values()} == {('failed', 'inference', 'KeyError: of a')}
+
+
+@pytest.mark.parametrize(
+    'error',
+    [
+        "ModuleNotFoundError: No module named 'ray'",
+        "ImportError: cannot import name 'APIClient' from 'lmdeploy.serve.openai'",
+        'AssertionError: Please install VLLM with `pip install vllm`.',
+    ],
+)
+def test_an_engine_that_the_wrapper_does_not_know_has_a_remedy(tmp_path: Path, error: str) -> None:
+    """Newer releases are served, and asked by their URL."""
+    run = MadeRun(tmp_path, ['m'], ['a'])
+    run.infer_log('m', 'a', ['a'], error)
+    state, _, told, _ = states(run)['m/a']
+    assert state == 'failed'
+    assert error in told
+    assert 'URL' in told
 
 
 def test_a_task_that_was_not_reached_has_no_failure(tmp_path: Path) -> None:

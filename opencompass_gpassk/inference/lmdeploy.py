@@ -42,8 +42,9 @@ class LMDeployBackend(Backend):
 
         def answer(prompts: Any, gen_config: Any, **kwargs: Any) -> Any:
             configs = [
-                _with(gen_config, {**chosen, 'max_new_tokens': limit, 'random_seed': seed})
-                for seed in seeds
+                # Without a seed, LMDeploy takes one at random for each request.
+                _with(gen_config, {**chosen, 'max_new_tokens': limit, 'random_seed': one})
+                for one in (seeds if self.sampling.seeded else [None] * len(seeds))
             ]
             answers = pipe(prompts, gen_config=configs, **kwargs)
             ends.extend(_end(one) for one in answers)

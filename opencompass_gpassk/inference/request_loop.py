@@ -142,6 +142,11 @@ class Drawing:
     ) -> Generator[Finished, None, None]:
         """Yield finished requests, per batch or one by one; start none after the stop."""
         missing = [request for request in self.requests if request.index in wanted]
+        if not self.backend.batch_seed and self.backend.repeats:
+            # An engine's prefix cache reads the prompt of a problem's samples once, if they are
+            # drawn one after another.
+            first: dict[str, int] = {}
+            missing.sort(key=lambda one: first.setdefault(one.problem_id, one.index))
         if self.backend.concurrent:
             begun = takewhile(lambda _: not stopped(), missing)
             workers = self.backend.workers(self.batch_size)

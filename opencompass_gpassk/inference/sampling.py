@@ -28,6 +28,8 @@ class Sampling:
         top_p: In (0, 1]; 1 keeps all tokens.
         top_k: 0 keeps all tokens.
         repetition_penalty: Above 0; 1 is none.
+        seeded: Whether each request of ``'sampled'`` carries its own seed. If not, the engine draws
+            as it likes, which is faster on some, and the run can't be repeated.
     """
 
     mode: str
@@ -35,6 +37,7 @@ class Sampling:
     top_p: float = 1.0
     top_k: int = 0
     repetition_penalty: float = 1.0
+    seeded: bool = True
 
     @classmethod
     def parse(cls, value: str | Mapping[str, Any]) -> Sampling:
@@ -51,7 +54,7 @@ class Sampling:
                 'dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)'
             )
         try:
-            check_names(value, list(NEUTRAL), 'sampling')
+            check_names(value, [*NEUTRAL, 'seeded'], 'sampling')
         except ValueError as error:
             raise ValueError(
                 f"{error}; set others in the config of the model and use sampling='model'"
@@ -60,6 +63,9 @@ class Sampling:
         for name, number in numbers.items():
             if isinstance(number, bool) or not isinstance(number, int | float):
                 raise ValueError(f'sampling.{name} is {number!r}; it must be a number')
+        seeded = value.get('seeded', True)
+        if not isinstance(seeded, bool):
+            raise ValueError(f'sampling.seeded is {seeded!r}; it must be True or False')
         if not 0 < numbers['temperature'] <= 2:
             raise ValueError(
                 f'sampling.temperature is {numbers["temperature"]}; it must be above 0 and at '
@@ -82,6 +88,7 @@ class Sampling:
             float(numbers['top_p']),
             int(numbers['top_k']),
             float(numbers['repetition_penalty']),
+            seeded,
         )
 
     @property
@@ -92,7 +99,9 @@ class Sampling:
     @property
     def record(self) -> dict[str, Any]:
         """The parameters for a prediction record, if the backend applies all of them."""
-        return self.parameters if self.mode == 'sampled' else {self.mode: True}
+        if self.mode != 'sampled':
+            return {self.mode: True}
+        return self.parameters | ({} if self.seeded else {'seeded': False})
 
     def without(self, left_out: Collection[str]) -> dict[str, Any]:
         """Return the parameters for a prediction record, if the backend can't apply some of them.
@@ -116,4 +125,5 @@ class Sampling:
             return {**self.parameters, 'temperature': 0.0, 'top_k': 1}
         if self.mode == 'model':
             return {'seed': seed}
-        return {**self.parameters, 'top_k': self.top_k or keep_all, 'seed': seed}
+        fields = {**self.parameters, 'top_k': self.top_k or keep_all}
+        return fields | ({'seed': seed} if self.seeded else {})

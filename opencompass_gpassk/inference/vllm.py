@@ -23,7 +23,20 @@ class VLLMBackend(Backend):
 
     The wrappers make one for a whole batch, but vLLM's ``LLM.generate`` also takes a list. A
     request's seed overrides the engine's.
+
+    Raises:
+        ValueError: If requests shall carry no seeds: every start of the engine begins with the same
+            random numbers, so shards and resumed parts would repeat one another's samples.
     """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.sampling.seeded:
+            raise ValueError(
+                'sampling.seeded is False, but an engine of vLLM in this process has the same seed '
+                'at every start, so shards and resumed parts would repeat samples; leave seeded '
+                'out, or serve the model with vllm serve and use its URL'
+            )
 
     def generate(
         self, entries: Sequence[Any], seeds: Sequence[int], options: Options

@@ -42,6 +42,17 @@ SUDDEN = re.compile(
     r'^(Fatal Python error: .*|Killed|Terminated|Aborted.*|Segmentation fault.*|Bus error.*'
     r'|.*\(core dumped\)|.*: (?:command )?not found|.*: error: .*)$'
 )
+# What a wrapper of OpenCompass says of an engine that is missing or that it doesn't know: vLLM from
+# 0.33 on comes without ray, LMDeploy from 0.18 on without this client.
+NO_ENGINE = re.compile(
+    r"ModuleNotFoundError: No module named '(ray|vllm|lmdeploy)\b"
+    r"|ImportError: cannot import name 'APIClient'|AssertionError: Please install VLLM"
+)
+SERVE_IT = (
+    'OpenCompass does not know this release of the engine, or it is missing: serve the model in '
+    'an environment of the engine (vllm serve, lmdeploy serve api_server) and give its URL to '
+    'gpassk run --model'
+)
 # torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
 
@@ -86,7 +97,7 @@ def last_exception(log: str) -> str | None:
     ]
     telling = [text for text in found if not text.startswith(LAUNCHERS)] or found
     if telling:
-        return telling[-1]
+        return f'{telling[-1]} ({SERVE_IT})' if NO_ENGINE.match(telling[-1]) else telling[-1]
     sudden = [line.strip() for line in lines if SUDDEN.match(line.strip())]
     return sudden[-1][:LONGEST] if sudden else None
 
