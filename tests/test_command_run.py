@@ -116,6 +116,17 @@ def test_shards_of_local_engines_are_for_more_workers_than_there_are(
     assert sum(map(len, parts(config))) == shards
 
 
+def test_a_server_may_move(capsys: pytest.CaptureFixture[str]) -> None:
+    """A job goes on with the same model at another address, as after a new job of Slurm."""
+    same = ('--data', 'sample', '--work-dir', 'outputs/run/w')
+    written('--model', 'http://127.0.0.1:9/v1#m', *same)
+    config = written('--model', 'http://127.0.0.1:10/v1#m', *same)
+    assert config.models[0].api_base == 'http://127.0.0.1:10/v1'
+    other = ('--model', 'http://127.0.0.1:10/v1#other', *same)
+    assert main(['run', *other, '--dry-run']) == 1
+    assert 'another job' in capsys.readouterr().err
+
+
 def test_slurm_stands_in_the_config() -> None:
     """OpenCompass's own option would replace what the config says of tasks."""
     config = written('--model', 'org/name', '--data', 'sample', '--slurm', 'debug', '--workers=4')

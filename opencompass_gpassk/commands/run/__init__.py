@@ -19,8 +19,8 @@ from opencompass_gpassk.commands.run.job import (
     Protocol,
     dataset_configs,
     difference,
+    draws,
     job_text,
-    lasting,
     missing_data,
     sampling_of,
     split,
@@ -178,11 +178,11 @@ def run(args: argparse.Namespace) -> int:
     workers, shards = args.workers or 1, split(config['models'], args.workers or 1)
     if path.is_file():
         before = read_literal_config(path)
-        if told := difference(lasting(before), lasting(config)):
+        if told := difference(draws(before), draws(config)):
             raise ValueError(
                 f'{path} is the config of another job: {told}. Choose another --work-dir, or leave '
-                'this setting as it was. With --resume, -n, -k, --tau, --judge and --workers may '
-                'change'
+                'this setting as it was. With --resume, -n, -k, --tau, --judge, --workers and the '
+                'address of a server may change'
             )
     if args.resume:
         run_before, finished = _resumed(work_dir)

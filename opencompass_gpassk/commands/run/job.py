@@ -209,6 +209,15 @@ def lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     return {'models': [*config['models']], 'datasets': [*datasets.values()]}
 
 
+def draws(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a job that goes on may not change: :func:`lasting` without servers' addresses."""
+    models = [
+        {name: value for name, value in one.items() if name != 'api_base'}
+        for one in config['models']
+    ]
+    return {**lasting(config), 'models': models}
+
+
 def difference(before: Any, now: Any, place: str = '') -> str:
     """Return the first field in which two configs differ, and both values; '' if they are equal."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
