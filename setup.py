@@ -71,11 +71,29 @@ setup(
     long_description=(ROOT / 'README.md').read_text('utf-8'),
     long_description_content_type='text/markdown',
     license='Apache-2.0',
+    # The address of the repository is to be added when it has one.
+    project_urls={
+        'OpenCompass': 'https://github.com/open-compass/opencompass',
+        'G-Pass@k': 'https://arxiv.org/abs/2412.13147',
+        'RV-Bench': 'https://arxiv.org/abs/2501.11790',
+        'ReasonEval': 'https://arxiv.org/abs/2404.05692',
+    },
+    classifiers=[
+        'Development Status :: 4 - Beta',
+        'Environment :: Console',
+        'Intended Audience :: Science/Research',
+        'Operating System :: POSIX :: Linux',
+        'Programming Language :: Python :: 3.10',
+        'Programming Language :: Python :: 3.11',
+        'Programming Language :: Python :: 3.12',
+        'Topic :: Scientific/Engineering :: Artificial Intelligence',
+        'Typing :: Typed',
+    ],
     packages=[*find_packages(include=['opencompass_gpassk*']), *CONFIG_PACKAGES],
     package_data={
         'opencompass_gpassk': [
             f'**/*.{ending}'
-            for ending in ('css', 'jinja', 'js', 'json', 'jsonl', 'md', 'safetensors', 'txt')
+            for ending in ('css', 'jinja', 'js', 'json', 'jsonl', 'md', 'safetensors', 'txt', 'typed')
         ],
         **{package: ['*.py'] for package in CONFIG_PACKAGES},
     },
