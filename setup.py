@@ -93,7 +93,17 @@ setup(
     package_data={
         'opencompass_gpassk': [
             f'**/*.{ending}'
-            for ending in ('css', 'jinja', 'js', 'json', 'jsonl', 'md', 'safetensors', 'txt', 'typed')
+            for ending in (
+                'css',
+                'jinja',
+                'js',
+                'json',
+                'jsonl',
+                'md',
+                'safetensors',
+                'txt',
+                'typed',
+            )
         ],
         **{package: ['*.py'] for package in CONFIG_PACKAGES},
     },

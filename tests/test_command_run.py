@@ -310,7 +310,7 @@ def test_an_id_that_a_config_would_replace_ends_the_job(
     monkeypatch.setenv('MY_SECRET', KEY)
     server.models[:] = [{'id': name}]
     message = refused(capsys, '--model', server.url, '--data', 'sums.jsonl')
-    assert 'the model id' in message and name in message and message.count('\n') == 1
+    assert 'the model id' in message and name in message and message.count('\n') == 2
     assert not server.bodies and {path.name for path in Path().iterdir()} == {'sums.jsonl'}
 
 
@@ -406,25 +406,29 @@ def test_a_length_of_context_that_is_none(
     assert 'max_model_len of judge' in capsys.readouterr().err
 
 
-def test_a_refused_field_is_named_and_can_be_left_out(
+def test_refused_fields_are_named_at_once_and_can_be_left_out(
     server: JudgeServer, tried: Tried, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It is found with a request of two tokens under the job's own protocol."""
 
     def respond(body: dict[str, Any]) -> web.Response | None:
-        if 'top_k' not in body:
+        bad = [name for name in ('top_k', 'repetition_penalty') if name in body]
+        if not bad:
             return None
-        words = 'Unrecognized request argument supplied: top_k'
+        words = f'Unrecognized request argument supplied: {bad[0]}'
         return web.json_response({'error': {'message': words}}, status=400)
 
     server.respond = respond
     job = ('--model', server.url, '--data', 'sums.jsonl', '--temperature', '0.5')
-    assert '--without top_k' in refused(capsys, *job)
+    fields = ['top_k', 'repetition_penalty']
+    told = refused(capsys, *job)
+    assert set(told.partition('--without ')[2].split()) == set(fields)
+    assert '--without' in refused(capsys, *job, '--without', 'top_k')
     server.bodies.clear()
-    assert main(['run', *job, '--without', 'top_k']) == 0
+    assert main(['run', *job, '--without', *fields]) == 0
     (body,) = server.bodies
     assert (body['max_tokens'], body['temperature'], body['top_p']) == (2, 0.5, 0.8)
-    assert Config.fromfile(tried[0]).models[0].without == ['top_k']
+    assert Config.fromfile(tried[0]).models[0].without == fields
 
 
 def test_a_key_is_asked_for_and_written_nowhere(

@@ -281,8 +281,8 @@ class OpenAICompatible(BaseAPIModel):
         remedy = f'leave {name} out of the config of the model'
         if name in PROTOCOL:
             remedy = (
-                f"with without=['{name}'] in the config of the model, or gpassk run --without "
-                f'{name}, the server chooses it'
+                f'to let the server choose it, give gpassk run the option --without {name}, or '
+                f"write without=['{name}'] into the config of the model"
             )
         elif name == self.length_field:
             remedy = 'lower max_out_len'

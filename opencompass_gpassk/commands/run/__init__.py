@@ -204,7 +204,6 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if not args.dry_run:
-        print('Checking data and servers …', file=sys.stderr)
         if not args.unsampled:
             _check_sampling(config)
         _check(config)
@@ -247,6 +246,12 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         taus=args.tau,
         judge=args.judge,
     )
+    datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
+    if args.columns:
+        _map_columns(datasets, args.columns)
+    if not args.dry_run:
+        print('Checking data and servers …', file=sys.stderr)
+        _load(datasets)  # before a server is asked
     models = [
         config
         for name in args.model
@@ -260,13 +265,10 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
     ]
     if args.without and not any('api_base' in one for one in models):
         raise ValueError('--without is for models behind a URL, and there is none')
-    datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
     for kind, configs in (('--model', models), ('--data', datasets)):
         abbrs = [one['abbr'] for one in configs]
         if twice := [abbr for abbr in abbrs if abbrs.count(abbr) > 1]:
             raise ValueError(f'{kind}: two of them are called {twice[0]}; measure them in two jobs')
-    if args.columns:
-        _map_columns(datasets, args.columns)
     _fit(models, datasets, args.max_out_len)
     summarizer = Config.fromfile(configs_folder() / 'summarizers/gpassk.py').to_dict()
     return {'models': models, 'datasets': datasets, 'summarizer': summarizer['summarizer']}
@@ -343,28 +345,36 @@ def _check_sampling(config: Mapping[str, Any]) -> None:
             )
 
 
-def _check(config: Mapping[str, Any]) -> None:
-    """Load the data, and ask the servers of models and judges as the job will.
+def _load(datasets: Sequence[Mapping[str, Any]]) -> None:
+    """Load the data.
 
     Raises:
-        ValueError: If the job would fail.
+        ValueError: If a data set doesn't load.
     """
     from datasets import disable_progress_bars
     from opencompass.utils import build_dataset_from_cfg, get_logger
 
-    judges = [one['eval_cfg']['evaluator'].get('judge') for one in config['datasets']]
-    judges = [one for one in judges if isinstance(one, Mapping) and one.get('api_base')]
-    for one in {repr(judge): judge for judge in judges}.values():
-        served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
     disable_progress_bars()
     get_logger().setLevel('WARNING')
-    for dataset in config['datasets']:
+    for dataset in datasets:
         try:
             build_dataset_from_cfg(dataset)
         except Exception as error:  # data sets of OpenCompass may raise anything
             kind = '' if isinstance(error, ValueError) else f'{type(error).__name__}: '
             ways_out = missing_data(dataset, error)
             raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}{ways_out}') from error
+
+
+def _check(config: Mapping[str, Any]) -> None:
+    """Ask the servers of models and judges as the job will.
+
+    Raises:
+        ValueError: If the job would fail.
+    """
+    judges = [one['eval_cfg']['evaluator'].get('judge') for one in config['datasets']]
+    judges = [one for one in judges if isinstance(one, Mapping) and one.get('api_base')]
+    for one in {repr(judge): judge for judge in judges}.values():
+        served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
     samplings = [sampling_of(one) for one in config['datasets']]
     distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
     for model in config['models']:

@@ -107,13 +107,15 @@ def try_requests(config: Mapping[str, Any], samplings: Sequence[Any]) -> None:
         samplings: The values of ``sampling`` of the data sets.
 
     Raises:
-        ValueError: If the server doesn't reply; the message names a field that it refuses.
+        ValueError: If the server doesn't reply; or if it refuses fields, which the message names.
     """
     from opencompass.utils import build_model_from_cfg
 
     from opencompass_gpassk.inference.openai_compatible import RESUME, OpenAICompatibleBackend
 
     model = build_model_from_cfg({**config, 'timeout': 120.0, 'give_up_after': PATIENCE})
+    refused: dict[str, str] = {}
+    model.leave_out = refused.setdefault
     for sampling in samplings:
         protocol = Sampling.parse(sampling)
         backend = OpenAICompatibleBackend(model, protocol, 2, lambda note: None)
@@ -123,3 +125,10 @@ def try_requests(config: Mapping[str, Any], samplings: Sequence[Any]) -> None:
             raise ValueError(str(error).removesuffix(f'. {RESUME}')) from None
         if output.lost:
             raise ValueError(f'{config["path"]}: the server refuses a short request: {output.lost}')
+    if refused:
+        told = '; '.join(f'{name} ({short_line(says, 200)})' for name, says in refused.items())
+        without = ' '.join([*config.get('without', ()), *refused])
+        raise ValueError(
+            f'{config["path"]}: the server refuses {told}. To let the server choose them, which '
+            f'the signature of the results says, add: --without {without}'
+        )
