@@ -133,7 +133,7 @@ def test_slurm_stands_in_the_config() -> None:
     config = written('--model', 'org/name', '--data', 'sample', '--slurm', 'debug', '--workers=4')
     for stage in (config.infer, config.eval):
         runner = RUNNERS.build(stage.runner)
-        assert (type(runner).__name__, runner.partition) == ('SlurmRunner', 'debug')
+        assert (type(runner).__name__, runner.partition) == ('GPassKSlurmRunner', 'debug')
     assert config.models[0].run_cfg.num_gpus == 1
 
 

@@ -288,7 +288,10 @@ def job_text(
         'max_num_workers': workers,
     }
     if partition:
-        runner |= {'type': 'opencompass.runners.SlurmRunner', 'partition': partition}
+        runner |= {
+            'type': 'opencompass_gpassk.runs.slurm.GPassKSlurmRunner',
+            'partition': partition,
+        }
     stages = {
         'infer': {
             # Sizes of data sets are counted anew: OpenCompass stores them under the abbr alone.
