@@ -194,9 +194,12 @@ def test_the_first_problems_are_sampled_n_times(tmp_path: Path) -> None:
 
 
 def test_every_data_set_has_a_limit() -> None:
-    """It is the base class's; below one problem it is refused."""
-    for kind in (LiveMathBench, RVBench):
-        assert len(kind(READER, n=2, k=1, limit=3).test) == 6
+    """It counts questions, each with its translations and versions; below one it is refused."""
+    for kind, problems in ((LiveMathBench, 2), (RVBench, 6)):
+        rows = kind(READER, n=2, k=1, limit=3).test
+        assert len(rows) == 2 * 3 * problems
+        assert len(set(rows['cluster'])) == 3
+        assert len(set(zip(rows['problem_id'], rows['replica'], strict=True))) == len(rows)
     for limit in (0, -1, '3'):
         with pytest.raises(ValueError, match='limit is'):
             AIME(READER, limit=limit)  # type: ignore[arg-type]

@@ -28,8 +28,8 @@ class GPassKDataset(BaseDataset):
         reader_cfg: As in every OpenCompass data set.
         k: One k or several, of pass@k and G-Pass@k.
         n: Samples of each problem, at least the largest k; 3k is advised.
-        limit: Only the first so many problems; the benchmark's name then says so. (`test_range`
-            cuts the repeated rows.)
+        limit: Only the first so many questions, each with all its versions and translations (its
+            cluster); the benchmark's name then says so. (`test_range` cuts the repeated rows.)
         **kwargs: The settings of :meth:`load`.
 
     Raises:
@@ -56,11 +56,14 @@ class GPassKDataset(BaseDataset):
     def _init_reader(self, **kwargs: Any) -> None:
         rows = self.dataset
         problems = len(rows) // self._replicas
-        kept = min(problems, self._limit or problems)
-        replicas = [replica for replica in range(self._replicas) for _ in range(kept)]
-        if kept < problems:
-            rows = rows.select([i for i in range(len(rows)) if i % problems < kept])
-            names = [f'{name}-first{kept}' for name in rows['benchmark']]
+        clusters = rows['cluster'][:problems]
+        first = set(list(dict.fromkeys(clusters))[: self._limit])
+        kept = [i for i, cluster in enumerate(clusters) if cluster in first]
+        replicas = [replica for replica in range(self._replicas) for _ in kept]
+        if len(kept) < problems:
+            places = range(0, len(rows), problems)
+            rows = rows.select([start + i for start in places for i in kept])
+            names = [f'{name}-first{len(first)}' for name in rows['benchmark']]
             rows = rows.remove_columns('benchmark').add_column('benchmark', names)
         self.dataset = rows.add_column('replica', replicas)
         super()._init_reader(**kwargs)

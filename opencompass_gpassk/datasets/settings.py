@@ -4,7 +4,7 @@ GPASSK_VERSION      version of LiveMathBench: sample (default), 202412, 202412-h
 GPASSK_LANGUAGES    cn, en or cn,en: of LiveMathBench (all that the version has), RV-Bench (en)
 GPASSK_N            samples of each problem: 16 on sample, RV-Bench and own files, else 48
 GPASSK_K            the k of pass@k and G-Pass@k, such as 4,8,16: 4,8 on these three, else 4,8,16
-GPASSK_LIMIT        only the first so many problems of each data set
+GPASSK_LIMIT        only the first so many questions of each data set
 GPASSK_DATA         a folder or file with the data
 GPASSK_TEMPERATURE  of the samples (1.0); greedy data sets have none
 GPASSK_MAX_OUT_LEN  greatest number of tokens of a response (8192)

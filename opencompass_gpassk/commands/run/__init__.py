@@ -118,7 +118,10 @@ def add_parser(subparsers: Any, told: str) -> None:
         'same; the first warning of results, tables and page says so',
     )
     parser.add_argument(
-        '--limit', type=positive_integer, metavar='N', help='only the first N problems'
+        '--limit',
+        type=positive_integer,
+        metavar='N',
+        help='only the first N questions, each with its versions and translations',
     )
     parser.add_argument(
         '--columns',
