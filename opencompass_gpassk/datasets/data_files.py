@@ -5,14 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import at_line, fields_of, numbered_lines, parse_row
 
 FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
+CARD_BYTES = 1 << 20  # of the README of a snapshot; a larger one is not read
+_files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,17 @@ class Question:
     version: str = ''
 
 
+@contextmanager
+def noted_files() -> Iterator[list[Path]]:
+    """Yield a list to which each file of records is added when it is read."""
+    files: list[Path] = []
+    token = _files_read.set(files)
+    try:
+        yield files
+    finally:
+        _files_read.reset(token)
+
+
 def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
@@ -66,6 +83,8 @@ def read_rows(path: Path) -> list[Row]:
         raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
     except RecursionError as error:
         raise ValueError(f'{path}: its records are nested too deeply') from error
+    if (files := _files_read.get()) is not None:
+        files.append(path)
     for row in rows:
         if not isinstance(row.fields, Mapping):
             raise ValueError(
@@ -203,6 +222,19 @@ class Part:
     hub_split: str = 'test'
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    def hub_names(self) -> list[list[str]]:
+        """Return, for each configuration, the names without ending that hubs give its files.
+
+        They are patterns: a file may be split into numbered ones.
+        """
+        split = self.hub_split
+        return [
+            [split, f'{split}-[0-9]*']
+            if config is None
+            else [config, f'{config}/{split}', f'{config}/{split}-[0-9]*']
+            for config in self.hub_configs
+        ]
+
 
 def find_files(part: Part, folder: Path) -> list[Path]:
     """Return the part's files in a folder; an empty list if the part isn't complete there."""
@@ -213,13 +245,78 @@ def find_files(part: Part, folder: Path) -> list[Path]:
         ]
         if None not in found:
             return [path for path in found if path]
-    return []
+    return _complete(
+        next(
+            (
+                files
+                for name in names
+                for ending in FORMATS
+                if (files := sorted(filter(Path.is_file, folder.glob(name + ending))))
+            ),
+            [],
+        )
+        for names in part.hub_names()
+    )
+
+
+def _complete(of_configs: Iterable[list[Path]]) -> list[Path]:
+    """Join the files of a part's configurations; none if a configuration has none."""
+    found = [*of_configs]
+    return [path for files in found for path in files] if all(found) else []
+
+
+def declared_files(part: Part, snapshot: Path) -> list[Path]:
+    """Return the part's files as the snapshot's README declares them in its head.
+
+    The head is that of data sets on the Hugging Face hub: ``configs`` with ``config_name`` and
+    ``data_files``. A README without one, or with another, declares nothing.
+    """
+    import yaml
+    from huggingface_hub.repocard import metadata_load
+
+    card = snapshot / 'README.md'
+    if not card.is_file() or card.stat().st_size > CARD_BYTES:
+        return []
+    try:
+        configs = (metadata_load(card) or {}).get('configs')
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return []
+    patterns: dict[str | None, list[str]] = {}
+    for config in filter(_is_mapping, configs if isinstance(configs, list) else []):
+        files = config.get('data_files')
+        for entry in filter(_is_mapping, files if isinstance(files, list) else []):
+            if entry.get('split') == part.hub_split:
+                paths = entry.get('path')
+                name = str(config.get('config_name'))
+                patterns[None if name == 'default' else name] = (
+                    [*map(str, paths)] if isinstance(paths, list) else [str(paths)]
+                )
+    if not patterns.keys() & {*part.hub_configs}:
+        return []
+    files_there = sorted(path for path in snapshot.rglob('*') if path.suffix in FORMATS)
+    return _complete(
+        [
+            path
+            for path in files_there
+            if any(
+                fnmatchcase(path.relative_to(snapshot).as_posix(), pattern)
+                for pattern in patterns.get(config, ())
+            )
+        ]
+        for config in part.hub_configs
+    )
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
 
 
 def read_folder(
     parts: Sequence[Part], folder: Path, subfolders: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Read all parts from a folder or, if it holds none of them, from one of its subfolders.
+
+    The folder may be a snapshot of a repository on a hub, in the layouts that are usual there.
 
     Args:
         parts: The selected parts.
@@ -233,8 +330,13 @@ def read_folder(
         ValueError: If a part's file is missing (it names the file), or a file can't be read.
     """
     best: dict[str, list[Path]] = {}
-    for place in (folder, *(folder / name for name in subfolders)):
-        found = {part.name: paths for part in parts if (paths := find_files(part, place))}
+    places = dict.fromkeys(('data', *subfolders))
+    searches: list[Callable[[Part], list[Path]]] = [
+        partial(declared_files, snapshot=folder),
+        *(partial(find_files, folder=folder / place) for place in ('', *places)),
+    ]
+    for search in searches:
+        found = {part.name: paths for part in parts if (paths := search(part))}
         if len(found) > len(best):
             best = found
     missing = [part for part in parts if part.name not in best]
@@ -245,8 +347,17 @@ def read_folder(
             or 'none of the data set'
         )
         raise ValueError(
-            f'{folder}: {names} not found (nor as {", ".join(FORMATS[1:])}); files found: {there}'
+            f'{folder}: {names} not found. Looked for {_looked_for(missing[0])}'
+            + (', and likewise for the others' if missing[1:] else '')
+            + f', each as {", ".join(FORMATS)}, in the folder and in its subfolders '
+            f'{", ".join(places)}, and for what its README.md declares; files found: {there}'
         )
     return {
         name: [row for path in paths for row in read_rows(path)] for name, paths in best.items()
     }
+
+
+def _looked_for(part: Part) -> str:
+    """Return the names without ending under which a part is looked for."""
+    names = [*map(' with '.join, part.layouts)]
+    return ', '.join([*names, *(name for names in part.hub_names() for name in names)])

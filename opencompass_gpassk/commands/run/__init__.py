@@ -251,7 +251,7 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         _map_columns(datasets, args.columns)
     if not args.dry_run:
         print('Checking data and servers …', file=sys.stderr)
-        _load(datasets)  # before a server is asked
+        load_data(datasets)  # before a server is asked
     models = [
         config
         for name in args.model
@@ -345,7 +345,7 @@ def _check_sampling(config: Mapping[str, Any]) -> None:
             )
 
 
-def _load(datasets: Sequence[Mapping[str, Any]]) -> None:
+def load_data(datasets: Sequence[Mapping[str, Any]]) -> None:
     """Load the data.
 
     Raises:
