@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from opencompass_gpassk.datasets.settings import PART_SIZES
 
 FETCH = [sys.executable, '-m', 'opencompass_gpassk.commands.main', 'fetch']
 NO_NETWORK = ['unshare', '--map-root-user', '--net']
+LoginNode = tuple[dict[str, str], list[str]]
 SCRIPT = b"raise SystemExit('a data set ran code')\n"
 
 
@@ -122,7 +123,13 @@ Text.
 
 
 @pytest.mark.parametrize(
-    'head', ['configs: [', 'configs: {a: 1}', 'configs: [1, {data_files: [2]}]', '- a', '[' * 9999]
+    'head',
+    [
+        *('configs: [', 'configs: {a: 1}', 'configs: [1, {data_files: [2]}]', '- a', '[' * 9999),
+        'configs: [{config_name: default, data_files: [{split: train, path: [1, {2: 3}]}]}]',
+        'a0: &a0 {k: 1}\n'
+        + '\n'.join(f'a{i}: &a{i} {{<<: [{", ".join([f"*a{i - 1}"] * 9)}]}}' for i in range(1, 12)),
+    ],
 )
 def test_a_readme_that_declares_nothing(tmp_path: Path, head: str) -> None:
     """The files are found by their names, whatever its head says."""
@@ -155,8 +162,18 @@ def made_hub() -> dict[str, dict[str, bytes]]:
     }
 
 
+def fetch(
+    names: Sequence[str], environment: Mapping[str, str], before: Sequence[str] = ()
+) -> tuple[int, list[str], str]:
+    """Return exit code, lines without those of OpenCompass's log, and errors."""
+    command = [*before, *FETCH, *names]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    told = [line for line in done.stdout.splitlines() if ' - OpenCompass - ' not in line]
+    return done.returncode, told, done.stderr
+
+
 @pytest.fixture(scope='module')
-def login_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, str], str]]:
+def login_node(tmp_path_factory: pytest.TempPathFactory) -> LoginNode:
     """The environment in which data were fetched from a hub that is gone, and the output."""
     home = tmp_path_factory.mktemp('home')
     kept = {name: text for name, text in os.environ.items() if 'proxy' not in name.lower()}
@@ -169,17 +186,17 @@ def login_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[
         'COMPASS_DATA_CACHE': str(home / 'opencompass'),
     }
     names = ['livemathbench', 'math500-l5', 'aime2024-45']
-    done = subprocess.run([*FETCH, *names], env=environment, capture_output=True, text=True)
+    code, told, errors = fetch(names, environment)
     hub.close()
-    assert done.returncode == 0, done.stderr
+    assert code == 0, errors
     assert not [file for file in hub.sent if file.endswith('.py')]
-    yield environment, done.stdout
+    return environment, told
 
 
-def test_fetch_tells_sizes_and_places(login_node: tuple[dict[str, str], str]) -> None:
+def test_fetch_tells_sizes_and_places(login_node: LoginNode) -> None:
     """One line for each name."""
     environment, told = login_node
-    live, math, aime = told.splitlines()
+    live, math, aime = told
     size = sum(map(len, made_hub()['opencompass/LiveMathBench'].values())) - len(SCRIPT) - 5
     assert live.startswith(f'livemathbench: 8 files, {size / 1000:,.1f} kB, in ')
     assert f'{environment["HF_HOME"]}/hub/datasets--opencompass--LiveMathBench' in live
@@ -187,19 +204,19 @@ def test_fetch_tells_sizes_and_places(login_node: tuple[dict[str, str], str]) ->
     assert f'{COMMIT}/data' in aime
 
 
-def test_what_was_fetched_is_found_without_the_hub(login_node: tuple[dict[str, str], str]) -> None:
+def test_what_was_fetched_is_found_without_the_hub(login_node: LoginNode) -> None:
     """With HF_HUB_OFFLINE=1 it is loaded from the cache; what is not there says so, by name."""
     environment, told = login_node
     nodes = {**environment, 'HF_HUB_OFFLINE': '1'}
     names = ['livemathbench', 'aime2025', 'math500-l5', 'aime2024-45']
-    done = subprocess.run([*FETCH, *names], env=nodes, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stdout == told
-    assert 'HF_HUB_OFFLINE is set, and it is not in the local cache' in done.stderr
-    assert 'opencompass/AIME2025' in done.stderr
+    code, found, errors = fetch(names, nodes)
+    assert (code, found) == (1, told)
+    assert 'HF_HUB_OFFLINE is set, and it is not in the local cache' in errors
+    assert 'opencompass/AIME2025' in errors
 
 
-def test_no_network_is_needed(login_node: tuple[dict[str, str], str]) -> None:
+@pytest.mark.slow
+def test_no_network_is_needed(login_node: LoginNode) -> None:
     """In a namespace without a network, with and without HF_HUB_OFFLINE, the data load."""
     environment, told = login_node
     try:
@@ -208,7 +225,5 @@ def test_no_network_is_needed(login_node: tuple[dict[str, str], str]) -> None:
         pytest.skip(f'a namespace without a network is not permitted here: {error}')
     names = ['livemathbench', 'math500-l5', 'aime2024-45']
     for offline in ({'HF_HUB_OFFLINE': '1'}, {}):
-        nodes = {**environment, **offline}
-        command = [*NO_NETWORK, *FETCH, *names]
-        done = subprocess.run(command, env=nodes, capture_output=True, text=True)
-        assert (done.returncode, done.stdout) == (0, told), done.stderr
+        code, found, errors = fetch(names, {**environment, **offline}, NO_NETWORK)
+        assert (code, found) == (0, told), errors

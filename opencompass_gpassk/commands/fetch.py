@@ -13,6 +13,7 @@ from opencompass_gpassk.commands.run import load_data
 from opencompass_gpassk.commands.run.job import Protocol, dataset_configs
 from opencompass_gpassk.datasets.data_files import noted_files
 from opencompass_gpassk.datasets.sources import cache_folders
+from opencompass_gpassk.formats.display import counted
 
 DESCRIPTION = """\
 Download the data sets that a job needs, and print how large they are and where they lie:
@@ -77,4 +78,4 @@ def _told(files: Iterable[Path]) -> str:
         return 'loads; it has no files, or its class does not tell them'
     size = sum(file.stat().st_size for file in places)
     folder = os.path.commonpath([file.parent for file in places])
-    return f'{len(places)} files, {size / 1000:,.1f} kB, in {folder}'
+    return f'{counted(len(places), "file")}, {size / 1000:,.1f} kB, in {folder}'

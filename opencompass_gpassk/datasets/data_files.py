@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import logging
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -14,10 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from opencompass_gpassk.formats.jsonlines import at_line, fields_of, numbered_lines, parse_row
 
 FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
-CARD_BYTES = 1 << 20  # of the README of a snapshot; a larger one is not read
+CARD_BYTES = 1 << 18  # of the README of a snapshot; a larger one is not read
 _files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
 
 
@@ -265,31 +268,19 @@ def _complete(of_configs: Iterable[list[Path]]) -> list[Path]:
     return [path for files in found for path in files] if all(found) else []
 
 
-def declared_files(part: Part, snapshot: Path) -> list[Path]:
-    """Return the part's files as the snapshot's README declares them in its head.
+def declared_files(part: Part, snapshot: Path, head: Mapping[str, Any]) -> list[Path]:
+    """Return the part's files as the head of the snapshot's README declares them.
 
-    The head is that of data sets on the Hugging Face hub: ``configs`` with ``config_name`` and
-    ``data_files``. A README without one, or with another, declares nothing.
+    On the Hugging Face hub it has ``configs`` with ``config_name`` and ``data_files``. A head
+    without them, or with others, declares nothing.
     """
-    import yaml
-    from huggingface_hub.repocard import metadata_load
-
-    card = snapshot / 'README.md'
-    if not card.is_file() or card.stat().st_size > CARD_BYTES:
-        return []
-    try:
-        configs = (metadata_load(card) or {}).get('configs')
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return []
-    patterns: dict[str | None, list[str]] = {}
-    for config in filter(_is_mapping, configs if isinstance(configs, list) else []):
-        files = config.get('data_files')
-        for entry in filter(_is_mapping, files if isinstance(files, list) else []):
+    patterns: dict[object, list[object]] = {}
+    for config in _mappings(head.get('configs')):
+        for entry in _mappings(config.get('data_files')):
             if entry.get('split') == part.hub_split:
-                paths = entry.get('path')
-                name = str(config.get('config_name'))
+                name, paths = str(config.get('config_name')), entry.get('path')
                 patterns[None if name == 'default' else name] = (
-                    [*map(str, paths)] if isinstance(paths, list) else [str(paths)]
+                    paths if isinstance(paths, list) else [paths]
                 )
     if not patterns.keys() & {*part.hub_configs}:
         return []
@@ -301,14 +292,39 @@ def declared_files(part: Part, snapshot: Path) -> list[Path]:
             if any(
                 fnmatchcase(path.relative_to(snapshot).as_posix(), pattern)
                 for pattern in patterns.get(config, ())
+                if isinstance(pattern, str)
             )
         ]
         for config in part.hub_configs
     )
 
 
-def _is_mapping(value: object) -> bool:
-    return isinstance(value, Mapping)
+class _LoaderWithoutAliases(yaml.SafeLoader):
+    """Refuses aliases: aliases of aliases may stand for more than the memory holds."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError('an alias')
+        return super().compose_node(parent, index)
+
+
+def _card_head(card: Path) -> Mapping[str, Any]:
+    """Return the YAML at the head of a README; nothing if there is none that can be read."""
+    if not card.is_file() or card.stat().st_size > CARD_BYTES:
+        return {}
+    try:
+        found = re.match(r'---\n(.*?)\n---', card.read_text('utf-8-sig'), re.DOTALL)
+        head = found[1] if found else ''
+        loaded = yaml.load(head, _LoaderWithoutAliases)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, Mapping) else {}
+
+
+def _mappings(values: object) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list; none if it is no list."""
+    members = values if isinstance(values, list) else []
+    return [member for member in members if isinstance(member, Mapping)]
 
 
 def read_folder(
@@ -332,7 +348,7 @@ def read_folder(
     best: dict[str, list[Path]] = {}
     places = dict.fromkeys(('data', *subfolders))
     searches: list[Callable[[Part], list[Path]]] = [
-        partial(declared_files, snapshot=folder),
+        partial(declared_files, snapshot=folder, head=_card_head(folder / 'README.md')),
         *(partial(find_files, folder=folder / place) for place in ('', *places)),
     ]
     for search in searches:
