@@ -127,6 +127,8 @@ Text.
     [
         *('configs: [', 'configs: {a: 1}', 'configs: [1, {data_files: [2]}]', '- a', '[' * 9999),
         'configs: [{config_name: default, data_files: [{split: train, path: [1, {2: 3}]}]}]',
+        f'configs: [{{config_name: 0x{"F" * 5000}, data_files: [{{split: train, path: a}}]}}]',
+        'configs: [{config_name: default, data_files: [{split: train, path: "folder*"}]}]',
         'a0: &a0 {k: 1}\n'
         + '\n'.join(f'a{i}: &a{i} {{<<: [{", ".join([f"*a{i - 1}"] * 9)}]}}' for i in range(1, 12)),
     ],
@@ -134,6 +136,7 @@ Text.
 def test_a_readme_that_declares_nothing(tmp_path: Path, head: str) -> None:
     """The files are found by their names, whatever its head says."""
     files = {'README.md': f'---\n{head}\n---\n'.encode(), 'data/train.jsonl': lines(problems(30))}
+    (tmp_path / 'folder.jsonl').mkdir()
     assert len(AIME.load(edition='2024', path=laid_out(tmp_path, files))) == 30
 
 

@@ -274,17 +274,20 @@ def declared_files(part: Part, snapshot: Path, head: Mapping[str, Any]) -> list[
     On the Hugging Face hub it has ``configs`` with ``config_name`` and ``data_files``. A head
     without them, or with others, declares nothing.
     """
-    patterns: dict[object, list[object]] = {}
+    patterns: dict[str | None, list[object]] = {}
     for config in _mappings(head.get('configs')):
         for entry in _mappings(config.get('data_files')):
             if entry.get('split') == part.hub_split:
-                name, paths = str(config.get('config_name')), entry.get('path')
-                patterns[None if name == 'default' else name] = (
-                    paths if isinstance(paths, list) else [paths]
-                )
+                name, paths = config.get('config_name'), entry.get('path')
+                if isinstance(name, str):
+                    patterns[None if name == 'default' else name] = (
+                        paths if isinstance(paths, list) else [paths]
+                    )
     if not patterns.keys() & {*part.hub_configs}:
         return []
-    files_there = sorted(path for path in snapshot.rglob('*') if path.suffix in FORMATS)
+    files_there = sorted(
+        path for path in snapshot.rglob('*') if path.suffix in FORMATS and path.is_file()
+    )
     return _complete(
         [
             path
