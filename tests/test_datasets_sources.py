@@ -35,38 +35,29 @@ def online(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch
     return monkeypatch
 
 
-def test_the_hub_is_asked_for_each_part(online: pytest.MonkeyPatch) -> None:
-    """Configuration and split are the repository's own."""
+def test_a_repository_of_the_users_choice(tmp_path: Path, online: pytest.MonkeyPatch) -> None:
+    """hub= names a mirror or a copy; an error names file, line and field."""
     asked = []
 
-    def load(repository: str, config: str | None, split: str) -> list[dict[str, str]]:
-        asked.append((repository, config, split))
-        return [{'question': f'{config} {i}', 'answer': '1'} for i in range(11)]
+    def download(repository: str, **settings: Any) -> str:
+        asked.append(repository)
+        return str(tmp_path)
 
-    online.setattr('datasets.load_dataset', load)
-    rows = LiveMathBench.load(version='202412', splits=['WLPMC'])
-    assert asked == [
-        ('opencompass/LiveMathBench', f'v202412_WLPMC_{language}', 'test')
-        for language in ('cn', 'en')
-    ]
-    assert len(rows) == 22
-
-
-def test_a_repository_of_the_users_choice(online: pytest.MonkeyPatch) -> None:
-    """hub= names a mirror or a copy; an error names repository, row and field."""
-    rows = [*AIME_ROWS]
-    online.setattr('datasets.load_dataset', lambda *args, **kwargs: rows)
+    online.setattr('huggingface_hub.snapshot_download', download)
+    file = tmp_path / 'train.jsonl'
+    file.write_text('\n'.join(map(json.dumps, AIME_ROWS)))
     assert len(AIME.load(edition='2024', hub='me/mine')) == 30
-    rows[29] = {'problem': 'p', 'answer': ''}
-    with pytest.raises(ValueError, match=r'me/mine, row 30: field answer'):
+    file.write_text('\n'.join(map(json.dumps, [*AIME_ROWS[:29], {'problem': 'p', 'answer': ''}])))
+    with pytest.raises(ValueError, match=r'train\.jsonl, line 30: field answer'):
         AIME.load(edition='2024', hub='me/mine')
+    assert asked == ['me/mine'] * 2
 
 
 def test_a_path_of_the_users_is_the_only_source(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is fetched instead of data that were named and aren't there."""
-    monkeypatch.setattr(sources, 'read_hub', lambda *a: pytest.fail('the hub was asked'))
+    monkeypatch.setattr(sources, 'hub_snapshot', lambda *a: pytest.fail('the hub was asked'))
     with pytest.raises(ValueError, match=r"path '/no/such/folder' does not exist"):
         AIME.load(edition='2024', path='/no/such/folder')
 
@@ -75,7 +66,7 @@ def test_opencompass_files_come_before_the_network(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """COMPASS_DATA_CACHE holds data/LiveMathBench/<version>."""
-    monkeypatch.setattr(sources, 'read_hub', lambda *a: pytest.fail('the hub was asked'))
+    monkeypatch.setattr(sources, 'hub_snapshot', lambda *a: pytest.fail('the hub was asked'))
     folder = nowhere / 'data/LiveMathBench/202412'
     folder.mkdir(parents=True)
     lines = [json.dumps({'question': str(i), 'answer': '1'}) for i in range(18)]
@@ -84,7 +75,7 @@ def test_opencompass_files_come_before_the_network(
     assert len(rows) == 18
 
 
-def test_modelscope_takes_the_place_of_the_hub(online: pytest.MonkeyPatch) -> None:
+def test_modelscope_takes_the_place_of_the_hub(nowhere: Path, online: pytest.MonkeyPatch) -> None:
     """DATASET_SOURCE=ModelScope is OpenCompass's own switch; AIME has no repository there."""
     module = ModuleType('modelscope')
     asked = []
@@ -100,7 +91,8 @@ def test_modelscope_takes_the_place_of_the_hub(online: pytest.MonkeyPatch) -> No
     online.setenv('DATASET_SOURCE', 'ModelScope')
     LiveMathBench.load(version='202412', splits=['WLPMC'], languages=['en'])
     assert asked == [('opencompass/LiveMathBench', 'test', {'subset_name': 'v202412_WLPMC_en'})]
-    online.setattr('datasets.load_dataset', lambda *args, **kwargs: AIME_ROWS)
+    (nowhere / 'train.jsonl').write_text('\n'.join(map(json.dumps, AIME_ROWS)))
+    online.setattr('huggingface_hub.snapshot_download', lambda *args, **kwargs: str(nowhere))
     assert len(AIME.load(edition='2024')) == 30
     assert len(asked) == 1
 
@@ -167,8 +159,7 @@ def test_without_a_network_it_does_not_try_again(
 ) -> None:
     """The real library looks into its cache alone, without a pause between tries."""
     monkeypatch.setattr(f'huggingface_hub.constants.{name}', value)
-    monkeypatch.setattr('datasets.config.HF_DATASETS_CACHE', nowhere / 'hf')
-    monkeypatch.setattr('datasets.config.HF_MODULES_CACHE', str(nowhere / 'hf'))
+    monkeypatch.setattr('huggingface_hub.constants.HF_HUB_CACHE', str(nowhere / 'hf'))
     for proxy in [one for one in os.environ if 'PROXY' in one.upper()]:
         monkeypatch.delenv(proxy)
     pauses: list[float] = []

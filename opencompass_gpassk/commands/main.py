@@ -19,6 +19,7 @@ COMMANDS = {
     'check': 'compare predictions with gold answers by rule',
     'compare': 'compare two models on the same problems',
     'configs': 'print the folder of the configs, for opencompass --config-dir',
+    'fetch': 'download the data that a job needs, for machines without a network',
     'gate': 'check whether a model is surely good enough, on every problem or in a figure',
     'plan': 'plan how many problems and samples a figure needs',
     'reasoneval': 'score whether the steps of solutions are valid and useful',

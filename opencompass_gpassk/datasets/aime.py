@@ -58,8 +58,8 @@ class AIME(GPassKDataset):
             edition: One of ``EDITIONS``. ``2024-45`` without a list of your own in ``path`` gives
                 the 30 problems of AIME 2024, named AIME2024-30.
             path: A file, or a folder with ``aime2024.jsonl``, ``aime2024-45.jsonl``,
-                ``aime2025.jsonl``, or ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``. If given, no
-                other source is tried.
+                ``aime2025.jsonl``, or ``aime2025_I.jsonl`` and ``aime2025_II.jsonl``, or a snapshot
+                of a hub's repository. If given, no other source is tried.
             hub: Repository on the Hugging Face hub, None to leave it out.
             modelscope: Repository on ModelScope, used if ``DATASET_SOURCE=ModelScope``.
             download: Let OpenCompass download the data if no other source has them.
@@ -123,7 +123,7 @@ def _question(row: Row, number: int) -> Question:
 
 def _part(row: Row) -> str:
     """Return I or II if the row, its source or its file's name says so, else ''."""
-    file = row.place.rpartition('/')[2]
+    file = '/'.join(row.place.split('/')[-2:])  # with its folder, which hubs name for the part
     told = [row.fields.get('part'), row.fields.get('url'), row.fields.get('id'), file]
-    found = (re.search(r'(?:^|[-_ ])(I{1,2})(?:$|[-_ .,])', str(text)) for text in told)
+    found = (re.search(r'(?:^|[-_ ])(I{1,2})(?:$|[-_ .,/])', str(text)) for text in told)
     return next((match[1] for match in found if match), '')

@@ -5,14 +5,23 @@ from __future__ import annotations
 import csv
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from opencompass_gpassk.formats.jsonlines import at_line, fields_of, numbered_lines, parse_row
 
 FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
+CARD_BYTES = 1 << 18  # of the README of a snapshot; a larger one is not read
+_files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,17 @@ class Question:
     version: str = ''
 
 
+@contextmanager
+def noted_files() -> Iterator[list[Path]]:
+    """Yield a list to which each file of records is added when it is read."""
+    files: list[Path] = []
+    token = _files_read.set(files)
+    try:
+        yield files
+    finally:
+        _files_read.reset(token)
+
+
 def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
@@ -66,6 +86,8 @@ def read_rows(path: Path) -> list[Row]:
         raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
     except RecursionError as error:
         raise ValueError(f'{path}: its records are nested too deeply') from error
+    if (files := _files_read.get()) is not None:
+        files.append(path)
     for row in rows:
         if not isinstance(row.fields, Mapping):
             raise ValueError(
@@ -203,6 +225,19 @@ class Part:
     hub_split: str = 'test'
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    def hub_names(self) -> list[list[str]]:
+        """Return, for each configuration, the names without ending that hubs give its files.
+
+        They are patterns: a file may be split into numbered ones.
+        """
+        split = self.hub_split
+        return [
+            [split, f'{split}-[0-9]*']
+            if config is None
+            else [config, f'{config}/{split}', f'{config}/{split}-[0-9]*']
+            for config in self.hub_configs
+        ]
+
 
 def find_files(part: Part, folder: Path) -> list[Path]:
     """Return the part's files in a folder; an empty list if the part isn't complete there."""
@@ -213,13 +248,94 @@ def find_files(part: Part, folder: Path) -> list[Path]:
         ]
         if None not in found:
             return [path for path in found if path]
-    return []
+    return _complete(
+        next(
+            (
+                files
+                for name in names
+                for ending in FORMATS
+                if (files := sorted(filter(Path.is_file, folder.glob(name + ending))))
+            ),
+            [],
+        )
+        for names in part.hub_names()
+    )
+
+
+def _complete(of_configs: Iterable[list[Path]]) -> list[Path]:
+    """Join the files of a part's configurations; none if a configuration has none."""
+    found = [*of_configs]
+    return [path for files in found for path in files] if all(found) else []
+
+
+def declared_files(part: Part, snapshot: Path, head: Mapping[str, Any]) -> list[Path]:
+    """Return the part's files as the head of the snapshot's README declares them.
+
+    On the Hugging Face hub it has ``configs`` with ``config_name`` and ``data_files``. A head
+    without them, or with others, declares nothing.
+    """
+    patterns: dict[str | None, list[object]] = {}
+    for config in _mappings(head.get('configs')):
+        for entry in _mappings(config.get('data_files')):
+            if entry.get('split') == part.hub_split:
+                name, paths = config.get('config_name'), entry.get('path')
+                if isinstance(name, str):
+                    patterns[None if name == 'default' else name] = (
+                        paths if isinstance(paths, list) else [paths]
+                    )
+    if not patterns.keys() & {*part.hub_configs}:
+        return []
+    files_there = sorted(
+        path for path in snapshot.rglob('*') if path.suffix in FORMATS and path.is_file()
+    )
+    return _complete(
+        [
+            path
+            for path in files_there
+            if any(
+                fnmatchcase(path.relative_to(snapshot).as_posix(), pattern)
+                for pattern in patterns.get(config, ())
+                if isinstance(pattern, str)
+            )
+        ]
+        for config in part.hub_configs
+    )
+
+
+class _LoaderWithoutAliases(yaml.SafeLoader):
+    """Refuses aliases: aliases of aliases may stand for more than the memory holds."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError('an alias')
+        return super().compose_node(parent, index)
+
+
+def _card_head(card: Path) -> Mapping[str, Any]:
+    """Return the YAML at the head of a README; nothing if there is none that can be read."""
+    if not card.is_file() or card.stat().st_size > CARD_BYTES:
+        return {}
+    try:
+        found = re.match(r'---\n(.*?)\n---', card.read_text('utf-8-sig'), re.DOTALL)
+        head = found[1] if found else ''
+        loaded = yaml.load(head, _LoaderWithoutAliases)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return loaded if isinstance(loaded, Mapping) else {}
+
+
+def _mappings(values: object) -> list[Mapping[str, Any]]:
+    """Return the mappings in a list; none if it is no list."""
+    members = values if isinstance(values, list) else []
+    return [member for member in members if isinstance(member, Mapping)]
 
 
 def read_folder(
     parts: Sequence[Part], folder: Path, subfolders: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Read all parts from a folder or, if it holds none of them, from one of its subfolders.
+
+    The folder may be a snapshot of a repository on a hub, in the layouts that are usual there.
 
     Args:
         parts: The selected parts.
@@ -233,8 +349,13 @@ def read_folder(
         ValueError: If a part's file is missing (it names the file), or a file can't be read.
     """
     best: dict[str, list[Path]] = {}
-    for place in (folder, *(folder / name for name in subfolders)):
-        found = {part.name: paths for part in parts if (paths := find_files(part, place))}
+    places = dict.fromkeys(('data', *subfolders))
+    searches: list[Callable[[Part], list[Path]]] = [
+        partial(declared_files, snapshot=folder, head=_card_head(folder / 'README.md')),
+        *(partial(find_files, folder=folder / place) for place in ('', *places)),
+    ]
+    for search in searches:
+        found = {part.name: paths for part in parts if (paths := search(part))}
         if len(found) > len(best):
             best = found
     missing = [part for part in parts if part.name not in best]
@@ -245,8 +366,17 @@ def read_folder(
             or 'none of the data set'
         )
         raise ValueError(
-            f'{folder}: {names} not found (nor as {", ".join(FORMATS[1:])}); files found: {there}'
+            f'{folder}: {names} not found. Looked for {_looked_for(missing[0])}'
+            + (', and likewise for the others' if missing[1:] else '')
+            + f', each as {", ".join(FORMATS)}, in the folder and in its subfolders '
+            f'{", ".join(places)}, and for what its README.md declares; files found: {there}'
         )
     return {
         name: [row for path in paths for row in read_rows(path)] for name, paths in best.items()
     }
+
+
+def _looked_for(part: Part) -> str:
+    """Return the names without ending under which a part is looked for."""
+    names = [*map(' with '.join, part.layouts)]
+    return ', '.join([*names, *(name for names in part.hub_names() for name in names)])

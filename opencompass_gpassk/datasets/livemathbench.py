@@ -50,8 +50,9 @@ class LiveMathBench(GPassKDataset):
         Args:
             version: ``'sample'``, ``'202412'``, ``'202412-hard'``, ``'202505'`` or
                 ``'202505-hard'``.
-            path: A folder with a file for each split and language, such as ``AMC_en.jsonl``, or a
-                file with the fields `split` and `language`. jsonl, json, parquet or csv.
+            path: A folder with a file for each split and language, such as ``AMC_en.jsonl``; a
+                snapshot of a hub's repository; or a file with the fields `split` and `language`.
+                jsonl, json, parquet or csv.
             splits: Splits to load; by default all of the version.
             languages: Languages to load; by default all of the version.
             prompt: ``'default'`` for this package's prompt, ``'opencompass'`` for OpenCompass's.
@@ -82,7 +83,7 @@ class LiveMathBench(GPassKDataset):
             subfolders=tuple(
                 f'{folder}{release}'
                 for folder in (
-                    *('', 'livemathbench/', 'LiveMathBench/'),
+                    *('', 'data/', 'livemathbench/', 'LiveMathBench/'),
                     *('data/livemathbench/', 'data/LiveMathBench/'),
                 )
             ),

@@ -43,8 +43,9 @@ class MATH500L5(GPassKDataset):
 
         Args:
             levels: Levels of difficulty to keep, from 1 to 5.
-            path: A file, or a folder with ``test.jsonl``; rows have ``problem``, ``answer``,
-                ``level``, ``subject``, ``unique_id``. If given, no other source is tried.
+            path: A file, a folder with ``test.jsonl``, or a snapshot of a hub's repository; rows
+                have ``problem``, ``answer``, ``level``, ``subject``, ``unique_id``. If given, no
+                other source is tried.
             hub: Repository on the Hugging Face hub, None to leave it out.
             modelscope: Repository on ModelScope, used if ``DATASET_SOURCE=ModelScope``.
             download: Let OpenCompass download the data if no other source has them.

@@ -7,43 +7,49 @@ a network.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.datasets.data_files import Part, Row, read_folder, read_rows
+from opencompass_gpassk.datasets.data_files import FORMATS, Part, Row, read_folder, read_rows
 
 PROBE_SECONDS = 4.0
+TOLD = 900  # characters of a source's error
 
 RowsByPart = dict[str, list[Row]]
 
 
-def read_hub(repository: str, parts: Sequence[Part]) -> RowsByPart:
-    """Read all parts from the HuggingFace hub, or from its local cache if it can't be reached.
+def hub_snapshot(repository: str) -> Path:
+    """Return the folder of a data set's files from the Hugging Face hub, in its local cache.
+
+    If the hub can't be reached, the cache is taken as it is. Only data files and the README are
+    downloaded, and none is run.
 
     Raises:
-        Exception: Errors of the libraries, or ConnectionError.
+        Exception: Errors of the library, or ConnectionError.
     """
-    import datasets
-    from huggingface_hub import constants
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     unreachable = 'HF_HUB_OFFLINE is set' if constants.HF_HUB_OFFLINE else ''
     unreachable = unreachable or _unreachable(constants.ENDPOINT)
-
-    def load(part: Part, config: str | None) -> Any:
-        try:
-            return datasets.load_dataset(repository, config, split=part.hub_split)
-        except Exception as error:  # without its hub the library may raise anything
-            if unreachable:
-                raise ConnectionError(
-                    f'{unreachable}, and {part.name} is not in the local cache'
-                ) from error
+    try:
+        return Path(
+            snapshot_download(
+                repository,
+                repo_type='dataset',
+                allow_patterns=['README.md', *(f'*{ending}' for ending in FORMATS)],
+                local_files_only=bool(unreachable),
+            )
+        )
+    except LocalEntryNotFoundError as error:
+        if not unreachable:
             raise
-
-    with _offline(datasets.config, bool(unreachable)):
-        return _rows_of(repository, parts, load)
+        raise ConnectionError(
+            f'{unreachable}, and it is not in the local cache {constants.HF_HUB_CACHE}; download '
+            'it where there is a network with gpassk fetch'
+        ) from error
 
 
 def read_modelscope(repository: str, parts: Sequence[Part]) -> RowsByPart:
@@ -97,17 +103,6 @@ def _unreachable(url: str) -> str:
     return ''
 
 
-@contextmanager
-def _offline(config: Any, offline: bool) -> Iterator[None]:
-    """Let the library use only its cache."""
-    before = config.HF_HUB_OFFLINE
-    config.HF_HUB_OFFLINE = before or offline
-    try:
-        yield
-    finally:
-        config.HF_HUB_OFFLINE = before
-
-
 def _rows_of(
     repository: str, parts: Sequence[Part], load: Callable[[Part, str | None], Any]
 ) -> RowsByPart:
@@ -143,7 +138,7 @@ def load_rows(
         title: The data set's name in messages.
         parts: The parts to load.
         path: A file or folder of the user's. If given, no other source is tried.
-        subfolders: Subfolders that may contain the files, besides the folder itself.
+        subfolders: Subfolders that may contain the files, besides the folder itself and ``data``.
         hub: Its repository on the HuggingFace hub, None to leave the hub out.
         modelscope: Its repository on ModelScope, used instead of the hub if the environment
             variable DATASET_SOURCE is ``ModelScope``; None if it has none.
@@ -160,12 +155,12 @@ def load_rows(
         return read(Path(path).expanduser())
     attempts: dict[str, Callable[[], RowsByPart]] = {}
     if opencompass:
-        for folder in _cache_folders(opencompass):
+        for folder in cache_folders(opencompass):
             attempts[f"OpenCompass's files in {folder}"] = partial(read, folder)
     if modelscope and os.environ.get('DATASET_SOURCE') == 'ModelScope':
         attempts[f'ModelScope, {modelscope}'] = partial(read_modelscope, modelscope, parts)
     elif hub:
-        attempts[f'HuggingFace hub, {hub}'] = partial(read_hub, hub, parts)
+        attempts[f'HuggingFace hub, {hub}'] = lambda: read(hub_snapshot(hub))
     if opencompass and download:
         attempts[f"OpenCompass's download of {opencompass}"] = lambda: read(
             opencompass_download(opencompass)
@@ -177,7 +172,7 @@ def load_rows(
         # Hubs and downloads can raise any error; each one is reported to the user.
         except Exception as error:
             told = ' '.join(str(error).split()) or 'no message'
-            failures.append(f'{name}: {type(error).__name__}: {told[:300]}')
+            failures.append(f'{name}: {type(error).__name__}: {told[:TOLD]}')
     tried = '\n'.join(f'  - {failure}' for failure in failures or ['nothing: all are turned off'])
     raise DataNotFoundError(
         f'{title}: no source has the data. Tried:\n{tried}\n'
@@ -192,7 +187,7 @@ def load_rows(
     )
 
 
-def _cache_folders(known: str) -> list[Path]:
+def cache_folders(known: str) -> list[Path]:
     """Return the folders where OpenCompass looks before it downloads anything."""
     from opencompass.utils.datasets import DEFAULT_DATA_FOLDER
     from opencompass.utils.datasets_info import DATASETS_MAPPING

@@ -216,7 +216,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.unsampled:
             _check_sampling(config)
         print('Checking data and servers …', file=sys.stderr)
-        _load(config['datasets'])
+        load_data(config['datasets'])
         _check(config)
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -353,7 +353,7 @@ def _check_sampling(config: Mapping[str, Any]) -> None:
             )
 
 
-def _load(datasets: Sequence[Mapping[str, Any]]) -> None:
+def load_data(datasets: Sequence[Mapping[str, Any]]) -> None:
     """Load the data.
 
     Raises:
