@@ -15,7 +15,7 @@ import pytest
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import progress_bar
-from opencompass_gpassk.runs import progress
+from opencompass_gpassk.runs import progress, slurm_queue
 from opencompass_gpassk.runs.config import Run
 from opencompass_gpassk.runs.progress import progress_file, progress_lines, watch
 
@@ -128,6 +128,24 @@ def test_the_work_at_hand_is_shown_first(tmp_path: Path) -> None:
         'm/d_1: inference 8 of 8 (100 %), 1 lost',
         '1 of 6 finished',
     ]
+
+
+def test_slurm_tells_of_tasks_that_write_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that waits, and one that was submitted again; one at work tells for itself."""
+    slurm_queue._asked.cache_clear()
+    squeue = tmp_path / 'squeue'
+    jobs = ['PENDING 3-Infer[m/d_2]', 'RUNNING 2-Infer[m/d_1]', 'RUNNING 1-Infer[m/d_0]', 'x', '']
+    squeue.write_text(f"#!/bin/sh\necho '{chr(10).join(jobs)}'\n")
+    squeue.chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    put(tmp_path, 'm/d_0', AT_WORK)
+    put(tmp_path, 'm/d_1', AT_WORK, age=180)
+    found = lines(tmp_path)
+    slurm_queue._asked.cache_clear()
+    assert found[0].startswith('m/d_0: inference 3 of 8')
+    assert found[1:3] == [f'm/d_1: {slurm_queue.WORKS}', f'm/d_2: {slurm_queue.WAITS}']
 
 
 def test_the_newest_stage_counts(tmp_path: Path) -> None:

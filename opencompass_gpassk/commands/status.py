@@ -72,6 +72,8 @@ def run(args: argparse.Namespace) -> int:
         for title, state in zip(titles, states, strict=True):
             mark = f', BUT {mark}' if (mark := marks.get(state.name)) else ''
             print(f'{title:{width}}  {one_line(f"{state}{mark}")}')
+            for shard in state.dead_shards:
+                print(f'  {one_line(shard)}')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
 

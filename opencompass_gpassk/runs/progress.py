@@ -13,7 +13,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ from opencompass_gpassk.formats.display import called, newest_bar, one_line, sho
 from opencompass_gpassk.formats.stored_files import read_json
 from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import shard_numbers
+from opencompass_gpassk.runs.slurm_queue import in_queue
 from opencompass_gpassk.runs.task_states import State, task_states
 
 INTERVAL = 2.0  # seconds between two writes, and between two looks
@@ -183,12 +184,30 @@ def _read(path: Path) -> TaskProgress | None:
 def _of_data_set(run: Run, model: str, dataset: str) -> dict[str, TaskProgress]:
     """Return data set or shard → its progress, of the newest stage."""
     folder = run.folder / 'logs' / 'progress' / model
-    stems = {path.stem for path in folder.glob('*.json')}
-    others = {other for of, other in run.pairs if of == model}
-    names = [dataset, *(f'{dataset}_{i}' for i in shard_numbers(dataset, stems, others))]
+    names = _parts(run, model, dataset, (path.stem for path in folder.glob('*.json')))
     found = {name: one for name in names if (one := _read(folder / f'{name}.json'))}
     newest = min(found.values(), key=lambda one: one.silent, default=None)
     return {name: one for name, one in found.items() if newest and one.stage == newest.stage}
+
+
+def _parts(run: Run, model: str, dataset: str, names: Iterable[str]) -> list[str]:
+    """Return the data set, and those of the names that are its shards."""
+    others = {other for of, other in run.pairs if of == model}
+    return [dataset, *(f'{dataset}_{i}' for i in shard_numbers(dataset, names, others))]
+
+
+def _waiting(
+    run: Run, model: str, dataset: str, found: Mapping[str, TaskProgress]
+) -> dict[str, str]:
+    """Return data set or shard → what its Slurm job does, of those that aren't seen at work."""
+    queue = {
+        name.removeprefix(f'{model}/'): said
+        for name, said in in_queue().items()
+        if name.startswith(f'{model}/')
+    }
+    seen = {name for name, one in found.items() if one.alive or one.state == ENDED}
+    parts = _parts(run, model, dataset, queue)
+    return {name: queue[name] for name in parts if name in queue and name not in seen}
 
 
 def progress_lines(run: Run) -> list[str]:
@@ -201,14 +220,19 @@ def progress_lines(run: Run) -> list[str]:
     for state in undone:
         found = _of_data_set(run, state.model, state.dataset)
         title = f'{state.model}/{names[state.dataset]}'
+        waiting = _waiting(run, state.model, state.dataset, found)
         # A traceback in the log of a task at work was none that ended it.
-        if state.state is State.FAILED and not any(one.alive for one in found.values()):
+        at_work = waiting or any(one.alive for one in found.values())
+        if state.state is State.FAILED and not at_work:
             others.append(f'{title}: {state}')
             continue
         for name, one in found.items():
             part = name.removeprefix(state.dataset)
-            (working if one.alive else others).append(f'{title}{part}: {one}')
-        if state.state is State.UNFINISHED and not found:
+            told = waiting.pop(name, None) or one
+            (working if one.alive else others).append(f'{title}{part}: {told}')
+        for name, said in waiting.items():
+            others.append(f'{title}{name.removeprefix(state.dataset)}: {said}')
+        if state.state is State.UNFINISHED and not found and not waiting:
             others.append(f'{title}: {state.stage}, nothing counted yet')
     total = f'{len(states) - len(undone)} of {len(states)} finished'
     return [*map(one_line, [*working, *others]), total]

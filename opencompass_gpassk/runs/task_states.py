@@ -10,8 +10,8 @@ import os
 import re
 import reprlib
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
@@ -53,6 +53,13 @@ SERVE_IT = (
     'an environment of the engine (vllm serve, lmdeploy serve api_server) and give its URL to '
     'gpassk run --model'
 )
+# What srun says of a job that scancel ended, also while it waited; other ends, such as a time
+# limit, have a reason (DUE TO …).
+CANCELLED = re.compile(
+    r'^(slurmstepd\S*: error: \*\*\* (STEP|JOB) .* CANCELLED AT \S+ \*\*\*'
+    r'|srun: Job has been cancelled)',
+    re.MULTILINE,
+)
 # torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
 
@@ -87,8 +94,15 @@ def tasks_named(log: str, model: str) -> list[str]:
     return list(names)
 
 
+def was_cancelled(log: str) -> bool:
+    """Return whether ``scancel`` ended the task, as far as its log tells."""
+    return bool(CANCELLED.search(log.rpartition(TRACEBACK)[2]))
+
+
 def last_exception(log: str) -> str | None:
     """Return the last exception in a log as ``Type: message``; None if there is none."""
+    if was_cancelled(log):
+        return 'cancelled with scancel'
     lines = [RANK.sub('', line) for line in log.split('\n')]
     found = [
         exception
@@ -146,6 +160,7 @@ class TaskState:
         stage: Where it stopped: ``inference`` or ``evaluation``; '' if it is finished.
         reason: The exception that ended it, or what is missing.
         log: The log that shows the reason, relative to the run; '' if there is none.
+        dead_shards: Of each shard whose task died: name, saved responses, reason and log.
     """
 
     model: str
@@ -154,6 +169,7 @@ class TaskState:
     stage: str = ''
     reason: str = ''
     log: str = ''
+    dead_shards: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -232,7 +248,8 @@ class ModelFolder:
         if error:
             return self._make(dataset, State.FAILED, 'evaluation', error)
         if exception := self._exception(infer_log):
-            return self._make(dataset, State.FAILED, 'inference', exception, infer_log)
+            state = self._make(dataset, State.FAILED, 'inference', exception, infer_log)
+            return replace(state, dead_shards=tuple(self._dead_shards(dataset, missing)))
         # An evaluation log older than the inference is from an earlier start of the run.
         if (exception := self._exception(eval_log)) and not _newer(infer_log, eval_log):
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
@@ -263,6 +280,27 @@ class ModelFolder:
             except ValueError as error:
                 self._exceptions[log] = str(error)
         return self._exceptions[log]
+
+    def _dead_shards(self, dataset: str, missing: Sequence[str]) -> Iterator[str]:
+        """Yield a line for each shard whose task died."""
+        for shard in missing:
+            log = self._infer_log([shard]) if shard in self._log_places else None
+            if shard == dataset or not log or not (reason := self._exception(log)):
+                continue
+            saved = self._saved(shard)
+            place = log.relative_to(self.folder).as_posix()
+            yield f'{shard}: {saved} responses saved; {reason} ({place})'
+
+    def _saved(self, part: str) -> int:
+        """Return how many responses an unfinished part has in its file, a line each."""
+        name = self._predictions[1].get(part)
+        if name is None:
+            return 0
+        try:
+            with open_regular(self.folder / 'predictions' / self.model / name) as file:
+                return sum(block.count(b'\n') for block in iter(lambda: file.read(HEAD), b''))
+        except (ValueError, OSError):
+            return 0
 
     def _result_error(self, dataset: str) -> str | None:
         """Return None if there is a result, '' if there is no file, else the result's error."""
