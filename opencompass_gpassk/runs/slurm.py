@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from opencompass.registry import TASKS
 from opencompass.runners import SlurmRunner
 
-from opencompass_gpassk.runs.task_states import read_log, was_cancelled
+from opencompass_gpassk.runs.slurm_queue import was_cancelled
+from opencompass_gpassk.runs.task_states import BY_SCANCEL
 
 
 class GPassKSlurmRunner(SlurmRunner):
@@ -28,10 +28,10 @@ class GPassKSlurmRunner(SlurmRunner):
 
     def _launch(self, cfg: Mapping[str, Any], random_sleep: bool = True) -> tuple[str, int]:
         kind = TASKS.get(self.task_cfg['type'])
-        self._log = kind(cfg).get_log_path(file_extension='out')
         usual = kind.name_prefix
         # A task makes its name of this, and no argument reaches it.
         kind.name_prefix = f'{self._numbers.get(str(cfg["datasets"]), 0)}-{usual}'
+        self._task = kind(cfg)
         try:
             ended: tuple[str, int] = super()._launch(cfg, random_sleep)
         finally:
@@ -39,8 +39,10 @@ class GPassKSlurmRunner(SlurmRunner):
         return ended
 
     def _job_failed(self, return_code: int, output_paths: list[str]) -> bool:
-        with suppress(ValueError, OSError):
-            if was_cancelled(read_log(Path(self._log))):
-                return False
         failed: bool = super()._job_failed(return_code, output_paths)
+        # The name is cut as OpenCompass does. A job's own log doesn't always tell of scancel.
+        if failed and was_cancelled(self._task.name[:512]):
+            with Path(self._task.get_log_path(file_extension='out')).open('a') as log:
+                log.write(f'{BY_SCANCEL}\n')
+            return False
         return failed

@@ -53,13 +53,7 @@ SERVE_IT = (
     'an environment of the engine (vllm serve, lmdeploy serve api_server) and give its URL to '
     'gpassk run --model'
 )
-# What srun says of a job that scancel ended, also while it waited; other ends, such as a time
-# limit, have a reason (DUE TO …).
-CANCELLED = re.compile(
-    r'^(slurmstepd\S*: error: \*\*\* (STEP|JOB) .* CANCELLED AT \S+ \*\*\*'
-    r'|srun: Job has been cancelled)',
-    re.MULTILINE,
-)
+BY_SCANCEL = 'cancelled with scancel'  # the last line of the log of such a task
 # torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
 
@@ -94,15 +88,10 @@ def tasks_named(log: str, model: str) -> list[str]:
     return list(names)
 
 
-def was_cancelled(log: str) -> bool:
-    """Return whether ``scancel`` ended the task, as far as its log tells."""
-    return bool(CANCELLED.search(log.rpartition(TRACEBACK)[2]))
-
-
 def last_exception(log: str) -> str | None:
     """Return the last exception in a log as ``Type: message``; None if there is none."""
-    if was_cancelled(log):
-        return 'cancelled with scancel'
+    if log.rstrip().endswith(f'\n{BY_SCANCEL}'):
+        return BY_SCANCEL
     lines = [RANK.sub('', line) for line in log.split('\n')]
     found = [
         exception
