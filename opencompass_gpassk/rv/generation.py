@@ -13,8 +13,8 @@ from opencompass_gpassk.rv.question import (
     PER_GROUP,
     Question,
     Version,
-    question_named,
     questions,
+    questions_named,
     told_of,
 )
 from opencompass_gpassk.rv.wording import latex
@@ -81,7 +81,7 @@ def generate(
         raise ValueError(f'languages holds {min(unknown)!r}; there are {", ".join(LANGUAGES)}')
     if twice := [name for name in names if list(names).count(name) > 1]:
         raise ValueError(f'names holds {twice[0]} twice; name each question once')
-    chosen = [question_named(name, path) for name in names] if names else questions(source, path)
+    chosen = questions_named(names, path) if names else questions(source, path)
     for question in chosen:
         if not path and source not in ('all', question.source):
             raise ValueError(

@@ -371,14 +371,23 @@ def question_named(name: str, path: str | None = None) -> Question:
     Raises:
         ValueError: If there is none, naming similar ones.
     """
+    return questions_named([name], path)[0]
+
+
+def questions_named(names: Sequence[str], path: str | None = None) -> list[Question]:
+    """Return the questions of these names, in this order; a file is executed once.
+
+    Raises:
+        ValueError: If there is none of a name, naming similar ones.
+    """
     import difflib
 
     named = {one.name: one for one in questions(path=path)}
-    if name not in named:
-        near = difflib.get_close_matches(name, named)
+    if unknown := [name for name in names if name not in named]:
+        near = difflib.get_close_matches(unknown[0], named)
         hint = f'do you mean {", ".join(near)}?' if near else 'see gpassk rv list'
-        raise ValueError(f'there is no question {name!r}; {hint}')
-    return named[name]
+        raise ValueError(f'there is no question {unknown[0]!r}; {hint}')
+    return [named[name] for name in names]
 
 
 def _place(one: Question) -> tuple[int, int, int, str]:
