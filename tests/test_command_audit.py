@@ -286,7 +286,6 @@ def test_a_person_overrules(run: Path, tmp_path: Path) -> None:
         (['rule', 'rule'], 'sources are rule rule'),
         (['rule', 'store:'], 'store:: there is no such file'),
         (['-m', '0'], 'trials is 0'),
-        (['--level', '95'], 'level is 95'),
         (['--model', 'c'], 'there are a on d, org/b on d'),
     ],
 )

@@ -121,7 +121,6 @@ UNIFORM = ('--mean', '0.5', '--spread', '0.28867513')
         ([*UNIFORM, '-k', '0'], 'k is 0'),
         ([*UNIFORM, '-n', '99999'], 'n is 99999'),
         ([*UNIFORM, '--problems', '0'], 'problems is 0'),
-        ([*UNIFORM, '--negligible', '2'], 'negligible is 2'),
         ([*UNIFORM, '--level', '95'], 'level is 95'),
         ([*UNIFORM, '--tau', '1.5'], 'tau holds 1.5'),
         ([*UNIFORM, '-k', '16', '-n', '16', '8'], 'n is 8, but k is 16'),

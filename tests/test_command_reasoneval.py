@@ -56,11 +56,18 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text('utf-8').split('\n') if line]
 
 
-def score(published: Published, file: Path, *options: str) -> list[dict[str, Any]]:
+def settings_file(file: Path, settings: dict[str, Any]) -> list[str]:
+    """The option that names a file of settings, written beside another file."""
+    written = file.with_name('settings.json')
+    written.write_text(json.dumps(settings))
+    return ['--settings', str(written)]
+
+
+def score(published: Published, file: Path, *options: str, **settings: Any) -> list[dict[str, Any]]:
     """Score a file into another and read it."""
     output = file.with_name('scored.jsonl')
     argv = ['reasoneval', 'score', str(file), '--model', str(published.folder)]
-    code = main([*argv, '-o', str(output), *options])
+    code = main([*argv, '-o', str(output), *options, *settings_file(file, settings)])
     rows = read(output)
     assert code == int(not any(row['scores'] for row in rows))
     return rows
@@ -120,11 +127,11 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
     monkeypatch.setattr(StepScorer, 'read', counted)
     with pytest.raises(KeyboardInterrupt):
-        score(published, file, '--batch-size', '1')
+        score(published, file, options={'batch_size': 1})
     assert list(file.parent.glob('*.part.sqlite'))
     passed.clear()
     interrupted = False
-    again = score(published, file, '--batch-size', '1')
+    again = score(published, file, options={'batch_size': 1})
     assert sum(passed) == 2  # of three that can be scored
     for one, other in zip(whole, again, strict=True):
         assert one.keys() == other.keys()
@@ -150,12 +157,10 @@ def test_a_judge_may_be_asked_instead(
     rows = read(output)
     assert rows[0]['step_validity'] == [1.0, 0.0]
     assert [row['validity'] for row in rows] == [0.0, 0.0, 1.0, None, 1.0]
-    for wrong in ([], ['--judge', 'llm', '--model', 'x']):
-        with pytest.raises(SystemExit):
-            main([*argv, *wrong])
-    assert (
-        'one of the arguments --model --reward-model --judge is required' in capsys.readouterr().err
-    )
+    with pytest.raises(SystemExit):
+        main([*argv, '--judge', 'llm', '--model', 'x'])
+    assert main(argv) == 1
+    assert 'give one of model, reward_model, judge' in capsys.readouterr().err
 
 
 def test_what_a_judge_left_open_is_asked_for_again(
@@ -197,7 +202,7 @@ def test_other_settings_are_other_scores(published: Published, file: Path) -> No
     with ScoreStore(store, scorer.settings) as kept:
         kept.add(solution, other)
     found = {
-        position: score(published, file, '--position', position, '--store', str(store))[2]
+        position: score(published, file, '--store', str(store), options={'position': position})[2]
         for position in ('last', 'published')
     }
     assert found['last']['scores'] == [[0.25, 0.25, 0.5]] != found['published']['scores']
@@ -211,7 +216,7 @@ def test_a_process_reward_model_scores_validity_alone(
     model = tiny_reward_model.publish(tmp_path / 'reward')
     output = file.with_name('scored.jsonl')
     argv = ['reasoneval', 'score', str(file), '--reward-model', str(model.folder)]
-    assert main([*argv, '-o', str(output), '--validity-by', 'mean']) == 0
+    assert main([*argv, '-o', str(output), *settings_file(file, {'validity_by': 'mean'})]) == 0
     row, *_, refused, surrogate = read(output)
     expected = model.plain(row['question'], row['steps'])
     np.testing.assert_allclose(row['scores'], expected, atol=1e-4)
@@ -224,7 +229,7 @@ def test_a_process_reward_model_scores_validity_alone(
     told = capsys.readouterr()
     assert told.out.count('\n') == 4
     assert told.err.count('by validity alone') == 1 and '4 of 5 rows have no redundancy' in told.err
-    assert main([*argv, '--step-tag', 'нет']) == 1
+    assert main([*argv, *settings_file(file, {'options': {'step_tag': 'нет'}})]) == 1
     assert "step_tag of ProcessRewardScorer: 'нет'" in capsys.readouterr().err
 
 
@@ -233,37 +238,38 @@ def test_options_reach_the_model_and_the_splitter(published: Published, file: Pa
     file.write_text(
         json.dumps({'question': 'q', 'solution': '<think>so|x</think>' + 'one|' * 20 + 'two'})
     )
-    assert len(score(published, file, '--delimiter', '|')[0]['steps']) == 21
-    assert len(score(published, file, '--delimiter', '|', '--thinking', 'keep')[0]['steps']) == 23
-    limits = ['--delimiter', '|', '--max-tokens', '40']
-    assert 'more tokens' in score(published, file, *limits)[0]['refusal']
+    assert len(score(published, file, delimiter='|')[0]['steps']) == 21
+    assert len(score(published, file, delimiter='|', thinking='keep')[0]['steps']) == 23
+    short = {'max_tokens': 40}
+    assert 'more tokens' in score(published, file, delimiter='|', options=short)[0]['refusal']
     file.write_text(file.with_name('scored.jsonl').read_text())
-    means = ['--validity-by', 'mean', '--redundancy-by', 'mean']
-    windowed = score(published, file, *limits, '--long', 'window', *means)[0]
+    means = {'validity_by': 'mean', 'redundancy_by': 'mean'}
+    short['long'] = 'window'
+    windowed = score(published, file, delimiter='|', options=short, **means)[0]
     assert 'refusal' not in windowed
     for name in ('validity', 'redundancy'):
         assert windowed[name] == pytest.approx(np.mean(windowed[f'step_{name}']))
 
 
 @pytest.mark.parametrize(
-    ('options', 'message'),
+    ('settings', 'message'),
     [
-        (['--max-tokens', '5000000'], 'is more than the 2048 positions'),
-        (['--validity-by', 'median'], "validity_by of reasoning is 'median'"),
-        (['--step-tag', 'x'], "options of reasoning for StepScorer has no setting 'step_tag'"),
-        (['-o', '.'], '--output . is a folder'),
+        ({'options': {'max_tokens': 5000000}}, 'is more than the 2048 positions'),
+        ({'validity_by': 'median'}, "settings.json: validity_by of reasoning is 'median'"),
+        ({'options': {'step_tag': 'x'}}, "for StepScorer has no setting 'step_tag'"),
+        ({'dtype': 'float16'}, "settings.json: reasoning has no setting 'dtype'"),
     ],
 )
 def test_misuse_is_named(
     published: Published,
     file: Path,
-    options: list[str],
+    settings: dict[str, Any],
     message: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The option, its value and what to give."""
+    """The setting, its value and what to give."""
     argv = ['reasoneval', 'score', str(file), '--model', str(published.folder)]
-    assert main([*argv, *options]) == 1
+    assert main([*argv, *settings_file(file, settings)]) == 1
     assert message in capsys.readouterr().err
 
 
@@ -367,7 +373,7 @@ def test_training_takes_its_arguments_and_loads_nothing_before(
         "    print({'torch', 'transformers', 'opencompass'} & set(sys.modules))\n"
     )
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
-    assert '--learning-rate' in done.stdout and done.stdout.endswith('set()\n')
+    assert 'learning_rate' in done.stdout and done.stdout.endswith('set()\n')
     missing = str(tmp_path / 'none.jsonl')
     assert main(['reasoneval', 'train', missing, '--backbone', 'x', '-o', str(tmp_path)]) == 1
     told = capsys.readouterr().err

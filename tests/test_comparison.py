@@ -337,7 +337,7 @@ def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
     protocol = Protocol(4, (4,), (0.25, 0.5))
     found = differences(counted([4, 0, 4, 0]), counted([4, 4, 4, 0]), protocol)
     settings = Compared('d', list(found.values()), [], [], [], [], [], 0.95, 4)
-    names = [row[0] for row in comparison_tables(settings, groups=False, most=0)[0].rows]
+    names = [row[0] for row in comparison_tables(settings, groups=False)[0].rows]
     assert 'G-Pass@4_0.5' in names
     assert 'G-Pass@4_0.25' not in names
 

@@ -326,8 +326,8 @@ def test_command_writes_json(
     redundant = scores_file(tmp_path, idle, 'me_redundant_errors')
     output = tmp_path / 'out.json'
     command = ['reasoneval', 'meta', '--data', str(made), '--scores', str(invalid), str(redundant)]
-    command += ['--redundancy-by', 'mean', '--redundancy-threshold', '0.3']
-    assert main([*command, '--thresholds', '0.05', '-o', str(output)]) == 0
+    command += ['--redundancy-by', 'mean', '--max-redundancy', '0.3']
+    assert main([*command, '-o', str(output)]) == 0
     out, err = capsys.readouterr()
     assert 'the score of a solution is the mean of its steps' in out
     assert 'out.json written' in err
@@ -335,7 +335,7 @@ def test_command_writes_json(
     assert found['redundant']['solution']['threshold'] == 0.3
     assert found['redundant']['solution']['macro_f1'] == 1
     assert found['redundant']['step']['auc'] == 1
-    (row,) = found['invalid']['thresholds']
+    row = found['invalid']['thresholds'][0]
     assert (row['threshold'], row['false_positive_rate'], row['recall']) == (0.05, 1 / 3, 0.5)
     assert found['invalid']['labelled_false_positive_rate'] == 2 / 3
 
@@ -343,9 +343,9 @@ def test_command_writes_json(
 @pytest.mark.parametrize(
     ('options', 'words'),
     [
-        (['--validity-threshold', '2'], 'threshold is 2.0'),
+        (['--min-validity', '2'], 'threshold is 2.0'),
         (['--validity-by', 'median'], "how is 'median'"),
-        (['--thresholds', 'nan'], 'threshold is nan'),
+        (['--min-validity', 'nan'], 'threshold is nan'),
     ],
 )
 def test_command_refuses_bad_settings(

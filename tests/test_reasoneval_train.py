@@ -335,15 +335,19 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     ]
     labels = tmp_path / 'labels.jsonl'
     labels.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    settings = tmp_path / 'settings.json'
     command = ['reasoneval', 'train', str(labels), '--backbone', str(published.folder), '-o']
-    command += [str(tmp_path / 'm'), '--held-out', str(labels), '--batch-size', '2']
+    command += [str(tmp_path / 'm'), '--held-out', str(labels), '--settings', str(settings)]
+    settings.write_text('{"batch_size": 2}')
     assert main(command) == 0
     out = capsys.readouterr().out
     assert re.search(r'^3 updates on 3 steps of 2 solutions; loss \d', out, re.M)
     assert re.search(r'^held out, redundant steps: macro F1 .* \(1 of 3 steps', out, re.M)
     assert StepScorer.load(tmp_path / 'm').position == 'last'
-    assert main([*command, '--epochs', '0']) == 1
-    assert 'epochs of training' in capsys.readouterr().err
+    for wrong in ('{"epochs": 0}', '{"epochs": "3"}', '{"epoch": 3}'):
+        settings.write_text(wrong)
+        assert main(command) == 1
+        assert re.search(r'settings.json: .*epochs', capsys.readouterr().err)
 
 
 @needs_data

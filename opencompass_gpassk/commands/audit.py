@@ -28,7 +28,6 @@ from opencompass_gpassk.judging.audit_sample import (
     opinions,
 )
 from opencompass_gpassk.judging.verdict_store import VerdictStore
-from opencompass_gpassk.metrics.share_intervals import normal_quantile
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.audit import (
     PlanRow,
@@ -91,9 +90,6 @@ def add_parser(subparsers: Any, told: str) -> None:
         '-m', '--trials', type=int, default=300, help='trials of each model (default: 300)'
     )
     parser.add_argument('--seed', type=int, default=0, help='random seed of the sample')
-    parser.add_argument(
-        '--level', type=float, default=0.95, help='level of the intervals (default: 0.95)'
-    )
     parser.add_argument('--model', nargs='+', default=[], help='abbrs of the models to audit')
     parser.add_argument('--dataset', nargs='+', default=[], help='abbrs of the data sets')
     parser.add_argument(
@@ -127,7 +123,6 @@ def run(args: argparse.Namespace) -> int:
         return _plan(args)
     check_output(_beside(args.output, '.json'))
     check_output(args.draw)
-    normal_quantile(args.level)  # raises on a bad level, before a judge is asked
     names = _names(args)
     for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
         _spare_labels(path)
@@ -179,12 +174,11 @@ def _compare(
             sample,
             [said[names[0]][one.identity] for one in sample.trials],
             [said[names[1]][one.identity] for one in sample.trials],
-            args.level,
         )
         for sample in samples
     ]
     labels = labels_on_recorded(found, names)
-    errors = error_rates(labels, args.level)
+    errors = error_rates(labels)
     tables = audit_tables(found, names, errors)
     if 'theirs' in names:
         under = [row for one in _values(results) for row in _under_theirs(*one)]

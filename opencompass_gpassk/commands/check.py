@@ -50,9 +50,6 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='show the reason of each verdict, not only of unknown, and count them',
     )
     parser.add_argument('--workers', type=int, help='worker processes (default: one per CPU)')
-    parser.add_argument(
-        '--time-limit', type=float, default=5.0, help='seconds of CPU time for a pair (default: 5)'
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -72,9 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    results = check_in_order(
-        pairs(), match=args.match, workers=args.workers, time_limit=args.time_limit
-    )
+    results = check_in_order(pairs(), match=args.match, workers=args.workers)
     # In one terminal the rows themselves are the progress.
     shown = not (sys.stdout.isatty() and sys.stderr.isatty())
     with closing(results):

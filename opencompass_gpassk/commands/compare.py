@@ -46,7 +46,7 @@ from opencompass_gpassk.report.tables.comparison import (
     comparison_tables,
 )
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.figure_intervals import MOST, PER_TAIL, IntervalSettings
 from opencompass_gpassk.results.figures import Figure, parse_figure
 from opencompass_gpassk.results.read import ModelResult, results_at
 
@@ -137,21 +137,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         'τ = 1 and the greatest k)',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')
-    parser.add_argument(
-        '--problems',
-        type=int,
-        default=10,
-        metavar='N',
-        help='number of gained, and of lost, problems to show (default: 10)',
-    )
     parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
-    parser.add_argument(
-        '--resamples',
-        type=int,
-        default=10_000,
-        help='sign flips of the test (default: 10000)',
-    )
-    parser.add_argument('--seed', type=int, default=0, help='random seed of the flips (default: 0)')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
     parser.add_argument('--markdown', type=Path, metavar='FILE', help='write tables as Markdown')
 
@@ -169,10 +155,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    settings = IntervalSettings(resamples=args.resamples, seed=args.seed, level=args.level)
-    for name in ('seed', 'problems'):
-        if getattr(args, name) < 0:
-            raise ValueError(f'--{name} is {getattr(args, name)}; take 0 or more')
+    settings = _settings(args.level)
     for name in ('margin', 'fail_unless_as_stable'):
         if (points := getattr(args, name)) is not None and not 0 < points < 100:
             option = name.replace('_', '-')
@@ -216,13 +199,15 @@ def _run(args: argparse.Namespace) -> int:
         for side, one in zip('AB', pairs[0], strict=True)
     ]
     others = [f'not compared: {one.model}, {one.dataset}' for one in unpaired]
-    tables = [
-        table
-        for one in compared
-        for table in comparison_tables(one, groups=args.groups, most=args.problems)
-    ]
+    tables = [table for one in compared for table in comparison_tables(one, groups=args.groups)]
     _write(args, [*sides, *others], check_lines(checks), tables)
     return _exit_code(checks, compared if args.fail_unless_as_stable is not None else [])
+
+
+def _settings(level: float) -> IntervalSettings:
+    """Return settings with as many sign flips as p-values at a level need."""
+    flips = PER_TAIL / (1 - level) if 0 < level < 1 else 0
+    return IntervalSettings(resamples=min(max(10_000, 2 * math.ceil(flips)), MOST), level=level)
 
 
 def _exit_code(checks: Sequence[Check], gated: Sequence[Compared]) -> int:
@@ -300,7 +285,7 @@ def _compare(
     except ValueError as error:
         raise ValueError(f'{_name(pair)}: {error}') from error
     if look:
-        settings = replace(settings, level=1 - look.level)
+        settings = _settings(1 - look.level)
     ks = [max(one.ks, default=None) for one in protocols.values()]
     k = None if None in ks else ks[0]
     differences = compare(shared, primary, settings)

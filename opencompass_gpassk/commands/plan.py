@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from opencompass_gpassk.commands import add_command, add_numbers
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.metrics.looks import look_levels
 from opencompass_gpassk.results.plan import (
+    NEGLIGIBLE,
+    PROBLEMS,
     Grid,
     Outlook,
     Pilot,
@@ -70,15 +73,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         parser,
         '--problems',
         int,
-        'numbers of problems (default: 45 119 238 500 1000)',
-        default=[45, 119, 238, 500, 1000],
-    )
-    parser.add_argument(
-        '--negligible',
-        type=float,
-        default=0.1,
-        metavar='SHARE',
-        help='share of the variance from sampling that counts as negligible (default: 0.1)',
+        f"numbers of problems (default: {' '.join(map(str, PROBLEMS))}, and the pilot's)",
     )
     parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
     parser.add_argument(
@@ -91,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     samples = args.n or args.looks
     target = Target.of(args.target) if args.target else None
     k = (target.figure.k or 1) if target else args.k
-    grid = Grid(k, tuple(args.tau), samples, args.problems, args.negligible, args.level, target)
+    grid = Grid(k, tuple(args.tau), samples, args.problems or PROBLEMS, args.level, target)
     assumes = args.mean is not None or args.spread is not None
     if args.pilot is not None and assumes:
         raise ValueError('both a pilot and assumed rates are given; give only one of them')
@@ -99,7 +94,10 @@ def run(args: argparse.Namespace) -> int:
         _print_looks(args)
     outlooks: list[Outlook] = []
     pilots = [] if args.pilot is None else _pilots(args.pilot)
-    by_pilot = [[*from_pilot(one, grid)] for one in pilots]
+    by_pilot = []
+    for one in pilots:
+        numbers = args.problems or sorted({*PROBLEMS, len(one.n)})
+        by_pilot.append([*from_pilot(one, replace(grid, problems=numbers))])
     if pilots:
         outlooks = [outlook for of_one in by_pilot for outlook in of_one]
     elif assumes or not args.looks:
@@ -274,7 +272,7 @@ def _share(value: float | None) -> str:
 
 
 def _advice(facts: dict[str, Any]) -> list[str]:
-    enough, share = facts['enough'], 100 * facts['negligible']
+    enough, share = facts['enough'], 100 * NEGLIGIBLE
     advised = facts['advised']
     if enough:
         lines = [f'From n = {enough} on, sampling causes at most {share:g} % of the variance.']

@@ -12,7 +12,6 @@ from typing import Any
 
 from opencompass_gpassk.commands import (
     add_command,
-    add_numbers,
     add_run_argument,
     add_trust_argument,
     check_output,
@@ -20,6 +19,7 @@ from opencompass_gpassk.commands import (
     write_lines,
 )
 from opencompass_gpassk.formats.jsonlines import row_line
+from opencompass_gpassk.formats.settings import check_names, settings_in
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.reasoneval.meta_evaluation import (
     THRESHOLDS,
@@ -29,7 +29,7 @@ from opencompass_gpassk.reasoneval.meta_evaluation import (
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
-from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.reasoneval.settings import WHO, ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import (
     read_solutions,
     scored_row,
@@ -271,23 +271,13 @@ def _add_meta(actions: Any) -> None:
         metavar='PATH',
         help='files of scores, or folders of them',
     )
-    for kind, beyond, usual in (
-        ('validity', 'below', '0.5'),
-        ('redundancy', 'above', '0.15, of a process reward model 0.5'),
+    for name, beyond, usual in (
+        ('--min-validity', 'below', '0.5'),
+        ('--max-redundancy', 'above', '0.15, of a process reward model 0.5'),
     ):
-        parser.add_argument(
-            f'--{kind}-threshold',
-            type=float,
-            metavar='SHARE',
-            help=f'{beyond} it is an error (default: {usual})',
-        )
+        told = f'{beyond} it is an error (default: {usual})'
+        parser.add_argument(name, type=float, metavar='SHARE', help=told)
     add_aggregates(parser)
-    add_numbers(
-        parser,
-        '--thresholds',
-        float,
-        'thresholds of validity in the table (default: 0.05, 0.1, ... 0.5)',
-    )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
 
 
@@ -295,18 +285,17 @@ def run_meta(args: argparse.Namespace) -> int:
     """Print and write the figures of all evaluators."""
     check_output(args.output)
     limits = {
-        ErrorKind.INVALID: args.validity_threshold,
-        ErrorKind.REDUNDANT: args.redundancy_threshold,
+        ErrorKind.INVALID: args.min_validity,
+        ErrorKind.REDUNDANT: args.max_redundancy,
     }
     aggregates = {ErrorKind.INVALID: args.validity_by, ErrorKind.REDUNDANT: args.redundancy_by}
     found = evaluate_files(
         args.data, args.scores, thresholds=limits, aggregates=aggregates, report=note
     )
-    thresholds = THRESHOLDS if args.thresholds is None else args.thresholds
-    for table in [*meta_tables(found), *threshold_tables(found, thresholds)]:
+    for table in [*meta_tables(found), *threshold_tables(found, THRESHOLDS)]:
         print(to_text(table))
     if args.output:
-        args.output.write_text(meta_json(found, thresholds), encoding='ascii')
+        args.output.write_text(meta_json(found, THRESHOLDS), encoding='ascii')
         note(f'{args.output} written')
     return 0
 
@@ -337,14 +326,12 @@ def _add_train(actions: Any) -> None:
     parser.add_argument(
         '--alternatives', action='store_true', help='train on all rated completions of PRM800K'
     )
-    for one in fields(TrainingSettings):
-        name, default = f'--{one.name.replace("_", "-")}', one.default
-        if default is False:
-            parser.add_argument(name, action='store_true', help='save memory')
-        else:
-            parser.add_argument(
-                name, type=type(default), default=default, help='default: %(default)s'
-            )
+    parser.add_argument(
+        '--settings',
+        type=Path,
+        metavar='FILE',
+        help='JSON file of settings: ' + ', '.join(one.name for one in fields(TrainingSettings)),
+    )
 
 
 def run_train(args: argparse.Namespace) -> int:
@@ -356,10 +343,8 @@ def run_train(args: argparse.Namespace) -> int:
         found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
         return [solution for each in found for solution in each]
 
+    settings = _training_settings(args.settings)
     solutions, held_out = read(args.labels), read(args.held_out)
-    settings = TrainingSettings(
-        **{one.name: getattr(args, one.name) for one in fields(TrainingSettings)}
-    )
     model, tokenizer = load_for_training(args.backbone, seed=settings.seed)
     trained = train(solutions, model, tokenizer, args.output, settings=settings, progress=True)
     from accelerate import PartialState
@@ -382,6 +367,15 @@ def run_train(args: argparse.Namespace) -> int:
     return 0
 
 
+def _training_settings(file: Path | None) -> TrainingSettings:
+    given = settings_in(file) if file else {}
+    try:
+        check_names(given, [one.name for one in fields(TrainingSettings)], 'training')
+        return TrainingSettings(**given)
+    except ValueError as error:
+        raise ValueError(f'{file}: {error}') from error
+
+
 def add_aggregates(parser: argparse.ArgumentParser) -> None:
     """Add ``--validity-by`` and ``--redundancy-by``."""
     for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
@@ -393,13 +387,9 @@ def add_aggregates(parser: argparse.ArgumentParser) -> None:
         )
 
 
-OPTIONS = ('position', 'batch_size', 'max_tokens', 'long', 'step_tag', 'good', 'bad')
-MODEL_KWARGS = ('dtype', 'device_map', 'attn_implementation')
-
-
 def add_scorer_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for a scorer to an action."""
-    who = parser.add_mutually_exclusive_group(required=True)
+    who = parser.add_mutually_exclusive_group()
     who.add_argument(
         '--model',
         help='folder or hub id, such as GAIR/ReasonEval-7B; demo is the step classifier of the '
@@ -418,69 +408,33 @@ def add_scorer_options(parser: argparse.ArgumentParser) -> None:
         '(set by OC_JUDGE_MODEL and OC_JUDGE_API_BASE), or a JSON file of its settings',
     )
     parser.add_argument(
-        '--position',
-        choices=('published', 'last'),
-        help="where a step's scores are read: at its last token, or one before it, as in the code "
-        'of the published 7B model (default: by checkpoint)',
+        '--settings',
+        type=Path,
+        metavar='FILE',
+        help='JSON file of further settings (docs/settings.md, "Scores of reasoning"), such as '
+        '{"model_kwargs": {"dtype": "bfloat16"}, "options": {"batch_size": 8}}',
     )
-    parser.add_argument('--dtype', help="such as bfloat16 (default: the checkpoint's)")
-    parser.add_argument(
-        '--device-map', metavar='MAP', help='such as cuda:0 (default: GPUs if there are any)'
-    )
-    parser.add_argument(
-        '--attn-implementation', metavar='NAME', help='such as sdpa or flash_attention_2'
-    )
-    parser.add_argument('--batch-size', type=int, help='most solutions in a forward pass')
-    parser.add_argument(
-        '--max-tokens', type=int, help="longest solution (default: the model's limit)"
-    )
-    parser.add_argument(
-        '--long',
-        choices=('refuse', 'window'),
-        help='refuse longer solutions (default), or read them in windows',
-    )
-    for name, what in (
-        ('--step-tag', "a reward model's text after each step (default: ки)"),
-        ('--good', "its token for a good step (default: '+')"),
-        ('--bad', "its token for a bad step (default: '-')"),
-    ):
-        parser.add_argument(name, metavar='TEXT', help=what)
-    parser.add_argument(
-        '--delimiter',
-        help='text between steps (default: that of the training, if the config of the model has '
-        'it; else steps are found by markers)',
-    )
-    parser.add_argument(
-        '--thinking', choices=('drop', 'keep'), default='drop', help='thoughts (default: drop)'
-    )
-    add_aggregates(parser)
 
 
 def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettings:
-    """Return the settings in the options.
+    """Return the settings in the options; these go before those in the file.
 
     Args:
         args: The parsed command line.
         **further: More settings, such as ``threshold``.
 
     Raises:
-        ValueError: If a setting is out of its range, or has no effect on this scorer.
+        ValueError: If a setting is unknown, out of its range, or has no effect on this scorer; it
+            names the file.
     """
-    # read_settings would take `match` from the environment, which has no meaning for steps.
-    judge = args.judge if args.judge in (None, *MODES) else read_settings(args.judge).as_dict()
-    return ReasoningSettings(
-        model=args.model or '',
-        reward_model=args.reward_model or '',
-        judge=judge,
-        options=_given(args, OPTIONS),
-        model_kwargs=_given(args, MODEL_KWARGS),
-        validity_by=args.validity_by or 'min',
-        redundancy_by=args.redundancy_by or 'max',
-        delimiter=args.delimiter,
-        thinking=args.thinking,
-        **further,
-    )
-
-
-def _given(args: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
-    return {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    named = {name: getattr(args, name) for name in WHO if getattr(args, name, None)}
+    if named.get('judge', 'llm') not in MODES:
+        # A mode is left to the scorer: `match`, which the environment may set, is about answers.
+        named['judge'] = read_settings(named['judge']).as_dict()
+    if not args.settings:
+        return ReasoningSettings(**named, **further)
+    given = {**settings_in(args.settings), **named, **further}
+    try:
+        return ReasoningSettings.of(given)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f'{args.settings}: {error}') from error

@@ -540,7 +540,7 @@ def _unknowable(one: Difference, level: float, flips: int) -> str:
     if least_p_value(one.measured, flips) > 1 - level + ROUNDING:
         return (
             f'with {one.measured} clusters of problems and {flips} sign flips no p-value can be as '
-            f'low as {1 - level:.2g}; take more problems, or more --resamples'
+            f'low as {1 - level:.2g}; take more problems'
         )
     return ''
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -34,6 +36,22 @@ def parse_settings(
         raise ValueError(f'{name} is {given!r}; give settings such as {example}')
     check_names(given, [one.name for one in dataclasses.fields(kind)], name)  # type: ignore[arg-type]  # a dataclass
     return kind(**given)
+
+
+def settings_in(file: Path) -> dict[str, Any]:
+    """Return the settings in a JSON file that a command line names.
+
+    Raises:
+        ValueError: If it isn't a JSON object.
+        OSError: If it can't be read.
+    """
+    try:
+        read = json.loads(file.read_text('utf-8'))
+    except ValueError as error:
+        raise ValueError(f'{file}: not JSON: {error}') from error
+    if not isinstance(read, dict):
+        raise ValueError(f'{file}: settings is a {type(read).__name__}; give an object {{…}}')
+    return read
 
 
 def check_names(given: Collection[Any], known: Collection[str], name: str) -> None:

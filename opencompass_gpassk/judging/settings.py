@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from typing import Any, get_type_hints
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings
+from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings, settings_in
 from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
@@ -385,12 +384,7 @@ def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
             f'judge {named!r} is neither {", ".join(MODES)} nor a JSON file of settings such as '
             '{"model": "…", "api_base": "http://…/v1"}'
         )
-    try:
-        read = json.loads(Path(named).read_text('utf-8'))
-    except ValueError as error:
-        raise ValueError(f'{named}: not JSON: {error}') from error
-    if not isinstance(read, dict):
-        raise ValueError(f'{named}: settings is a {type(read).__name__}; give an object {{…}}')
+    read = settings_in(Path(named))
     try:
         return JudgeSettings.of({**read, **given})
     except (ValueError, TypeError) as error:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
+from opencompass_gpassk.formats.settings import checked
 from opencompass_gpassk.reasoneval.mr_math import (
     FIRST_ERROR,
     STEPS,
@@ -188,7 +189,7 @@ class TrainingSettings:
         seed: Seed of the order of the data.
 
     Raises:
-        ValueError: If a value is out of its range.
+        ValueError: If a value has another type, or is out of its range.
     """
 
     learning_rate: float = 1e-6
@@ -203,6 +204,8 @@ class TrainingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        for name, hint in get_type_hints(TrainingSettings).items():
+            checked(f'{name} of training', getattr(self, name), hint)
         for name in ('batch_size', 'device_batch', 'max_tokens', 'checkpoint_every'):
             if getattr(self, name) < 1:
                 raise ValueError(f'{name} of training: {getattr(self, name)}; give at least 1')

@@ -28,6 +28,8 @@ from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.trials import TrialTable
 
 DEFAULT_K = 16
+PROBLEMS = (45, 119, 238, 500, 1000)
+NEGLIGIBLE = 0.1  # share of the variance from sampling
 TARGET = re.compile(r'(?P<figure>.+?)\s*(?:±|\+/?-)\s*(?P<half>\d+(?:\.\d+)?)')
 # The greatest multiple of k, and how many n, in a search for the cheapest.
 MOST_TRIED, TRIED = 16, 40
@@ -73,7 +75,6 @@ class Grid:
         taus: Thresholds of G-Pass@k.
         n: Numbers of samples of each problem; None for multiples of k.
         problems: Numbers of problems.
-        negligible: Share of the variance from sampling that counts as negligible.
         level: Confidence level of the intervals.
         target: The only figure that is planned for, and how well it is to be known.
 
@@ -85,7 +86,6 @@ class Grid:
     taus: tuple[float, ...]
     n: Sequence[int] | None
     problems: Sequence[int]
-    negligible: float
     level: float
     target: Target | None = None
 
@@ -97,10 +97,6 @@ class Grid:
         for number in self.problems:
             if number < 1:
                 raise ValueError(f'problems is {number}; choose at least 1')
-        if not 0 < self.negligible < 1:
-            raise ValueError(
-                f'negligible is {self.negligible:g}; it is a share between 0 and 1, such as 0.1'
-            )
         if not 0 < self.level < 1:
             raise ValueError(f'level is {self.level:g}; choose one between 0 and 1, such as 0.95')
 
@@ -165,8 +161,8 @@ class Outlook:
             'of': ESTIMAND,
             'problems': list(grid.problems),
             'rows': rows,
-            'negligible': grid.negligible,
-            'enough': plan.enough_samples(grid.negligible),
+            'negligible': NEGLIGIBLE,
+            'enough': plan.enough_samples(NEGLIGIBLE),
             'most': MOST_SAMPLES,
             'advised': {'n': advised, 'within_share': plan.within_share(advised)},
         }

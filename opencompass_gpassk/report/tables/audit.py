@@ -107,12 +107,11 @@ def audit_tables(
     return tables
 
 
-def error_rates(labels: list[Labelled], level: float) -> ErrorRates:
+def error_rates(labels: list[Labelled]) -> ErrorRates:
     """Return how often recorded verdicts are wrong: of all trials, each source and each stratum.
 
     Args:
         labels: The trials with people's labels.
-        level: Coverage of the intervals.
 
     Returns:
         Name → number of independent labels; rate and interval of both errors, in percent. {} if
@@ -132,7 +131,7 @@ def error_rates(labels: list[Labelled], level: float) -> ErrorRates:
             audit = labelled_outcomes(chosen)
             verdicts = np.array([says_right(one) for one in audit], dtype=bool)
             labelled = LabelledOutcomes.of(audit, list(audit))
-            rates = 100 * labelled.error_rates(verdicts, level=level)
+            rates = 100 * labelled.error_rates(verdicts)
             found[name] = round(float(labelled.labels.sum())), rates.tolist()
     return found
 

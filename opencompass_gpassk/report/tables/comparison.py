@@ -21,6 +21,7 @@ from opencompass_gpassk.results.figures import G_PASS, PASS
 from opencompass_gpassk.results.read import ModelResult
 
 FORMAT = 1
+SHOWN = 10  # problems gained, and problems lost, at most
 
 
 @dataclass(frozen=True)
@@ -184,13 +185,12 @@ FISHER = (
 )
 
 
-def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Table]:
+def comparison_tables(compared: Compared, *, groups: bool) -> list[Table]:
     """Return the headline, the groups if requested, and the problems that changed most.
 
     Args:
         compared: The comparison.
         groups: Whether to show the groups.
-        most: Greatest number of problems to show, gained and lost each.
     """
     title = f'{compared.title}: B minus A on {counted(len(compared.changes), "problem")}'
     if compared.incomparable:
@@ -209,7 +209,7 @@ def comparison_tables(compared: Compared, *, groups: bool, most: int) -> list[Ta
     of_groups = [one for one in compared.differences if one.family == GROUPS]
     if groups and of_groups:
         tables.append(_differences(f'{title}, by group', of_groups, compared.level, []))
-    changed = [_changes(word, compared, sign, most) for word, sign in (('lost', -1), ('gained', 1))]
+    changed = [_changes(word, compared, sign) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
 
@@ -281,7 +281,7 @@ def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
     return any((other.group, other.name) == same for other in others)
 
 
-def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
+def _changes(word: str, compared: Compared, sign: int) -> Table:
     changes = compared.of_change(sign)
     columns = ['problem', 'A', 'B', 'points', 'p', 'p (Holm)', 'question']
     rows: list[list[Cell]] = [
@@ -293,7 +293,7 @@ def _changes(word: str, compared: Compared, sign: int, most: int) -> Table:
             p_text(change.adjusted),
             _line(change.problem.question, LONGEST_QUESTION),
         ]
-        for change in changes[:most]
+        for change in changes[:SHOWN]
     ]
     shown = f', the {len(rows)} that changed most' if len(rows) < len(changes) else ''
     title = f'{compared.title}: {counted(len(changes), "problem")} {word}{shown}'
