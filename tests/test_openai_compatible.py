@@ -174,6 +174,24 @@ def test_a_slow_response_is_shown_and_never_raced(
     assert re.search(r'Sampling: .* 11/12 .*open=1, oldest=1s', capsys.readouterr().err)
 
 
+def test_a_server_that_died_is_told_by_the_progress(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For how long, and how it fails; until it gives up."""
+    monkeypatch.setattr(client, 'SILENCE', 0.2)
+    monkeypatch.setattr(display, 'LOG_INTERVAL', 0.1)
+    alive = iter(range(3))
+
+    def respond(body: dict[str, Any]) -> web.Response:
+        if next(alive, None) is None:
+            raise web.HTTPServiceUnavailable
+        return seeded(body)
+
+    with JudgeServer(respond=respond) as server, pytest.raises(InferenceStoppedError):
+        run(OpenAICompatible('m', server.url, give_up_after=1.5), tmp_path)
+    assert re.search(r'3/12 .*no reply for=1 s \(\w+\)', capsys.readouterr().err)
+
+
 def test_a_prompt_that_is_refused_is_asked_once_and_lost_alone(tmp_path: Path) -> None:
     """It is the prompt's loss, not the run's."""
     refused = web.json_response

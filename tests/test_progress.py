@@ -18,6 +18,7 @@ from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.runs import progress, slurm_queue
 from opencompass_gpassk.runs.config import Run
 from opencompass_gpassk.runs.progress import progress_file, progress_lines, watch
+from opencompass_gpassk.runs.running_job import LOG, lock
 
 CONFIG = "models=[dict(abbr='m', type='T', path='p')]\ndatasets=[dict(abbr='d', path='x')]\n"
 AT_WORK = {'stage': 'inference', 'done': 3, 'total': 8, 'lost': 1, 'state': 'running', 'left': 90}
@@ -70,6 +71,20 @@ def test_a_task_writes_what_its_bars_count(tmp_path: Path) -> None:
         raise KeyError
     told = written(tmp_path)
     assert (told['stage'], told['done'], told['state']) == ('evaluation', 0, 'failed')
+
+
+def test_a_server_that_is_silent_is_told(tmp_path: Path) -> None:
+    """As the task's bar tells it; nobody knows then how long the rest takes."""
+    silence = {'no reply for': '40 s (unreachable)'}
+    with (
+        progress_file(tmp_path / 'predictions' / 'm' / 'd.json', 'inference'),
+        progress_bar(8, 'Sampling', 'it', shown=True, status=lambda: silence) as bar,
+    ):
+        bar.update(2)
+    told = written(tmp_path)
+    assert told['quiet'] == '40 s (unreachable)'
+    put(tmp_path, 'm/d', {**told, 'state': 'running', 'left': 90})
+    assert lines(tmp_path)[0].endswith('2 of 8 (25 %), no reply for 40 s (unreachable)')
 
 
 @pytest.mark.parametrize('output', [None, Path('elsewhere', 'd.json')])
@@ -237,3 +252,40 @@ def test_status_watches_until_all_has_ended(
     watcher.join()
     assert 'm/d  finished' in capsys.readouterr().out
     assert found == [0]
+
+
+@pytest.mark.usefixtures('quick')
+def test_a_job_that_was_just_begun_is_watched_not_its_older_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its log is locked while it runs, and its config is written before OpenCompass begins."""
+
+    def begin(run: Path, done: bool) -> None:
+        (run / 'configs').mkdir(parents=True)
+        (run / 'configs' / 'c.py').write_text(CONFIG)
+        if done:
+            (run / 'results' / 'm').mkdir(parents=True)
+            (run / 'results' / 'm' / 'd.json').write_text('{"accuracy": 50.0}')
+
+    work = tmp_path / 'work'
+    begin(work / '20260101_000000', done=True)
+    os.utime(work / '20260101_000000' / 'configs' / 'c.py', (1, 1))
+    (tmp_path / 'work.py').write_text(CONFIG)
+    codes: list[int] = []
+    with (work / LOG).open('ab') as log:
+        lock(log, work)
+        watcher = threading.Thread(
+            target=lambda: codes.append(main(['status', '--watch', str(work)]))
+        )
+        watcher.start()
+        time.sleep(0.2)
+        assert capsys.readouterr() == ('', '')
+        begin(work / '20260101_000001', done=False)
+        put(work / '20260101_000001', 'm/d', AT_WORK)
+        while '3 of 8' not in capsys.readouterr().err:
+            time.sleep(0.02)
+    begin(tmp_path / 'new', done=True)
+    (tmp_path / 'new' / 'results').rename(work / '20260101_000001' / 'results')
+    watcher.join()
+    assert '20260101_000001' in capsys.readouterr().out
+    assert codes == [0]

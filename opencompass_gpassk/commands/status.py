@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_run_argument
@@ -14,6 +15,7 @@ from opencompass_gpassk.results.read import ModelResult, find_results
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.progress import watch
+from opencompass_gpassk.runs.running_job import is_running
 from opencompass_gpassk.runs.task_states import State, task_states
 
 DESCRIPTION = """\
@@ -43,12 +45,11 @@ def add_parser(subparsers: Any, told: str) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
+    if args.watch:
+        with suppress(KeyboardInterrupt):
+            watch(args.run_folder, lambda: _goes_on(args.run_folder))
     folder = find_run(args.run_folder)
     planned = planned_run(folder, read_run_config(folder))
-    if args.watch:
-        ended = {State.FINISHED, State.FAILED}
-        with suppress(KeyboardInterrupt):
-            watch(folder, lambda: any(one.state not in ended for one in task_states(planned)))
     sources = find_results([folder])
     states = task_states(planned)
     finished = [state for state in states if state.state is State.FINISHED]
@@ -76,6 +77,15 @@ def run(args: argparse.Namespace) -> int:
                 print(f'  {one_line(shard)}')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
+
+
+def _goes_on(path: Path) -> bool:
+    """Tell whether a job runs in a work dir, or a task of the newest run has not ended."""
+    if is_running(path):
+        return True
+    folder = find_run(path)
+    states = task_states(planned_run(folder, read_run_config(folder)))
+    return any(one.state not in (State.FINISHED, State.FAILED) for one in states)
 
 
 def _contradiction(found: ModelResult) -> str | None:

@@ -321,6 +321,8 @@ class Counts:
         failures: Failed calls by kind.
         prompt_tokens: Prompt tokens as the servers counted them.
         completion_tokens: Completion tokens, likewise.
+        heard: When the last reply came, or asking began; by the monotonic clock.
+        failing: The kind of the last failure since; '' without one.
     """
 
     calls: int = 0
@@ -328,6 +330,14 @@ class Counts:
     failures: Counter[str] = field(default_factory=Counter)
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    heard: float = field(default_factory=time.monotonic)
+    failing: str = ''
+
+    def silence(self) -> dict[str, str]:
+        """Return for how long no reply has come, and why, if that is worth telling."""
+        seconds = time.monotonic() - self.heard
+        why = f' ({self.failing})' if self.failing else ''
+        return {'no reply for': f'{seconds:.0f} s{why}'} if seconds >= SILENCE else {}
 
 
 class ClientError(RuntimeError):
@@ -479,6 +489,7 @@ MOST_RACING = 4  # requests of one prompt at once; if one of so many times out, 
 MOST_OPEN = 4  # prompts that failed and wait, for each request that may be in flight
 FIRST_WORD = 8.0  # seconds without any reply until the user is told
 GRACE = 10.0  # seconds for the requests in flight to end after an error that stops everything
+SILENCE = 20.0  # seconds without a reply, after which progress tells of it
 TICK = 0.05  # seconds between two looks at the clock
 CONNECT_TIMEOUT = 15.0  # seconds
 LONGEST_RESPONSE = 16 * 2**20  # bytes
@@ -704,6 +715,7 @@ class _Asking:
         self.client = client
         self.receive = receive
         self.counts = counts
+        counts.heard = time.monotonic()
         most = client.max_concurrency
         self.endpoints = [
             Endpoint(one, most, client.limits.get(one, min(START, most)))
@@ -882,18 +894,19 @@ class _Asking:
             if isinstance(outcome, Reply):
                 endpoint.replied(flight.sent)
                 self.latencies.append(self.now() - flight.sent)
-                self.silent_since = None
+                self._heard()
                 return outcome
             self.counts.failures[outcome.kind] += 1
+            self.counts.failing = outcome.kind
             failed_at[endpoint] += 1
             # Where an endpoint never replied, its settings may be at fault: ask the others first.
             proven = endpoint.answered >= 0 or len(failed_at) == len(self.endpoints)
             if outcome.permanent and (proven or outcome.kind == 'filtered'):
-                self.silent_since = None  # the server works
+                self._heard()  # the server works
                 return outcome
             if outcome.works or (outcome.kind == 'bad reply' and endpoint.answered >= 0):
                 endpoint.replied(flight.sent)
-                self.silent_since = None
+                self._heard()
             elif not flight.late:
                 self._note(endpoint, flight.sent, outcome, prompt.fields['model'])
             return replace(outcome, permanent=False)
@@ -976,6 +989,10 @@ class _Asking:
         """Tell whether nothing but failures came for so long that no more requests are sent."""
         since = self.silent_since
         return since is not None and now >= since + self.client.give_up_after
+
+    def _heard(self) -> None:
+        self.silent_since = None
+        self.counts.heard, self.counts.failing = time.monotonic(), ''
 
     def _never_replied(self) -> bool:
         return all(one.answered < 0 for one in self.endpoints)

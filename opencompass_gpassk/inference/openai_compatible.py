@@ -158,6 +158,7 @@ class OpenAICompatible(BaseAPIModel):
         # Takes a field that a server refuses, and its words; None if that ends the run.
         self.leave_out: Callable[[str, str], None] | None = None
         self.open: list[float] = []  # when each open request was begun, the first one first
+        self.counts = Counts()  # of the newest asking
         self.replied = False
         self.end_of_thoughts = '</think>'  # as OpenCompass's wrappers write it
 
@@ -202,7 +203,8 @@ class OpenAICompatible(BaseAPIModel):
         Raises:
             InferenceStoppedError: If no request can succeed; after all outputs are yielded.
         """
-        client, counts = copy.copy(self.client), Counts()  # to be stopped apart from other threads
+        client = copy.copy(self.client)  # to be stopped apart from other threads
+        counts = self.counts = Counts()
 
         def begun() -> Iterable[tuple[Any, dict[str, Any]]]:
             for key, prompt, fields in requests:
@@ -236,10 +238,11 @@ class OpenAICompatible(BaseAPIModel):
             )
 
     def status(self) -> dict[str, Any]:
-        """Return how many requests are open, and for how many seconds the oldest has been."""
+        """Return how many requests are open, for how long the oldest has been, and a silence."""
         now = time.monotonic()
         (first,) = self.open[:1] or [now]  # in one step, since other threads change the list
-        return {'open': len(self.open), 'oldest': f'{now - first:.0f}s'}
+        silence = self.counts.silence() if self.open else {}
+        return {'open': len(self.open), 'oldest': f'{now - first:.0f}s', **silence}
 
     def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
         """Return the fields that hold a prompt and the greatest length of a response."""
@@ -370,7 +373,7 @@ class OpenAICompatibleBackend(APIBackend):
         return self.model.most
 
     def status(self) -> dict[str, Any]:
-        """Return how many requests are open, and for how many seconds the oldest has been."""
+        """Return how many requests are open, for how long the oldest has been, and a silence."""
         return self.model.status()
 
     def stream(

@@ -292,7 +292,11 @@ class Asker(Generic[KeyT, FoundT]):
             'judging',
             'answer',
             shown=progress and total > 0,
-            status=lambda: {'failures': failures.total(), 'lost': self._lost},
+            status=lambda: {
+                'failures': failures.total(),
+                'lost': self._lost,
+                **self.ledger.silence(),
+            },
         ) as self._progress:
             if total:
                 self.judge.ask(self._prompts(jobs), self._receive, self.ledger)

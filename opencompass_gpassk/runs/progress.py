@@ -21,8 +21,9 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import called, newest_bar, one_line, short_line
 from opencompass_gpassk.formats.stored_files import read_json
-from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config, run_config
+from opencompass_gpassk.runs.config import Run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import shard_numbers
+from opencompass_gpassk.runs.running_job import begun_run
 from opencompass_gpassk.runs.slurm_queue import in_queue
 from opencompass_gpassk.runs.task_states import State, task_states
 
@@ -32,6 +33,7 @@ SILENT = 60.0  # seconds without a write after which a task is taken to be dead
 MOST_BYTES = 4096  # of a file
 MOST = 10**12  # items or seconds; a longer number can't be shown
 OUTPUTS = {'inference': 'predictions', 'evaluation': 'results'}
+SILENCE = 'no reply for'  # as clients tell it to their progress bars
 RUNNING, ENDED, FAILED = 'running', 'ended', 'failed'
 
 
@@ -90,6 +92,7 @@ def _of_newest_bar() -> dict[str, Any]:
         'total': bar.total or bar.n,
         'lost': (said := status()).get('lost', 0),
         'reused': said.get('reused', 0),
+        'quiet': said.get(SILENCE, ''),
         'left': round(missing * bar.format_dict['elapsed'] / new) if new else None,
     }
 
@@ -119,6 +122,7 @@ class TaskProgress:
         left: Seconds left, as far as they can be told.
         state: ``running``, ``ended`` or ``failed``.
         silent: Seconds since the file was written.
+        quiet: For how long no reply came, in words; '' if there is nothing to tell.
     """
 
     stage: str
@@ -130,6 +134,7 @@ class TaskProgress:
     state: str
     silent: float
     reused: int = 0
+    quiet: str = ''
 
     @property
     def alive(self) -> bool:
@@ -147,6 +152,8 @@ class TaskProgress:
             return f'{text}, nothing written for {_duration(self.silent)}: is it still running?'
         if self.state == FAILED:
             return f'{text}, failed'
+        if self.alive and self.quiet:
+            return f'{text}, {SILENCE} {self.quiet}'
         return text + (f', about {_duration(self.left)} left' if self.alive and self.left else '')
 
 
@@ -176,6 +183,7 @@ def _read(path: Path) -> TaskProgress | None:
             str(told.get('state', RUNNING)),
             time.time() - path.stat().st_mtime,
             int(reused),
+            short_line(str(told.get('quiet', '')), 40),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None
@@ -253,7 +261,7 @@ def watch(folder: Path, alive: Callable[[], bool]) -> None:
     while True:
         going = alive()
         with suppress(ValueError, OSError):  # OpenCompass has not begun, or is writing its config
-            newest = find_run(folder)
+            newest = begun_run(folder)
             if config != run_config(newest):
                 run = planned_run(newest, read_run_config(newest))
                 config = run_config(newest)

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_numbers
 from opencompass_gpassk.commands.configs import configs_folder
@@ -36,6 +36,7 @@ from opencompass_gpassk.runs.config import (
     read_run_config,
 )
 from opencompass_gpassk.runs.progress import watch
+from opencompass_gpassk.runs.running_job import LOG, lock, require_idle
 from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
 
 DESCRIPTION = """\
@@ -63,8 +64,6 @@ lines, JSON, CSV or Parquet with question and answer), or of questions in Python
 (docs/rv-questions.md); or the name of a data set config of OpenCompass, such as gsm8k"""
 USUAL_LENGTH = 8192  # tokens of a response, if neither data set nor user says it
 GRACE = 10.0  # seconds for processes to end
-# In the work dir, of which opencompass -r takes the last entry by name for the run to go on with.
-LOG = '0-opencompass.log'
 
 
 def add_parser(subparsers: Any, told: str) -> None:
@@ -177,11 +176,12 @@ def positive_integer(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Write the config of a job, check what it needs, and run it."""
-    work_dir = args.work_dir.expanduser().absolute() if args.work_dir else None
-    if work_dir and not args.dry_run:
-        _require_idle(work_dir)  # at once: reading the configs takes seconds
-    config = _config(args)
-    work_dir = work_dir or work_folder(config)
+    # Whether the job runs is told at once: what follows loads OpenCompass and asks servers.
+    config = None if args.work_dir else _config(args)
+    work_dir = work_folder(config) if config else args.work_dir.expanduser().absolute()
+    if not args.dry_run:
+        require_idle(work_dir)
+    config = config or _config(args)
     path = work_dir.with_name(f'{work_dir.name}.py')
     workers, shards = args.workers or 1, split(config['models'], args.workers or 1)
     if path.is_file():
@@ -212,7 +212,6 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if not args.dry_run:
-        _require_idle(work_dir)
         if not args.unsampled:
             _check_sampling(config)
         print('Checking data and servers …', file=sys.stderr)
@@ -390,43 +389,6 @@ def _check(config: Mapping[str, Any]) -> None:
             try_requests(model, distinct)
 
 
-def _require_idle(work_dir: Path) -> None:
-    """Raise a ValueError if a job runs in a work dir."""
-    if (work_dir / LOG).is_file():
-        with (work_dir / LOG).open('ab') as log:
-            _lock(log, work_dir)
-
-
-def _lock(log: IO[bytes], work_dir: Path) -> None:
-    """Lock the log of a job.
-
-    Raises:
-        ValueError: If the job is running; the message names its processes.
-    """
-    import fcntl
-
-    import psutil
-
-    try:
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return
-    except BlockingIOError:
-        pass
-    except OSError:  # a file system without locks
-        return
-    running = []
-    for process in psutil.process_iter():
-        with suppress(psutil.Error):
-            files = process.open_files() if process.pid != os.getpid() else []
-            if any(one.path == log.name for one in files):
-                running.append(process.pid)
-    end = f'with: kill {" ".join(map(str, sorted(running)))}' if running else 'where it was started'
-    raise ValueError(
-        f'{work_dir}: this job is still running; follow it with gpassk status --watch {work_dir}, '
-        f'or end it {end}'
-    )
-
-
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     """Run OpenCompass, show its progress and the summary; return the exit code."""
     work_dir.mkdir(parents=True, exist_ok=True)
@@ -435,7 +397,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     with screen.open('a+b') as log:
         # As standard input, the log is open in all processes of the job, and so locked until the
         # last one ends, even if this one was killed.
-        _lock(log, work_dir)
+        lock(log, work_dir)
         print(f'Log of OpenCompass: {screen}', flush=True)
         process = subprocess.Popen(
             command + ['-r'] * args.resume, stdin=log, stdout=log, stderr=subprocess.STDOUT

@@ -18,7 +18,6 @@ from opencompass_gpassk.datasets.data_files import FORMATS
 from opencompass_gpassk.datasets.settings import abbr_of
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.choose_backend import BACKENDS
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.judging.settings import configured, read_settings
 from opencompass_gpassk.runs.config import N_OF_NAME, require_literal
@@ -256,6 +255,8 @@ def split(models: Sequence[Mapping[str, Any]], workers: int) -> dict[str, int]:
     Samples of a local engine come in batches. Shards are no smaller than a batch, so that batches
     don't shrink.
     """
+    from opencompass_gpassk.inference.choose_backend import BACKENDS  # loads OpenCompass
+
     kinds = [BACKENDS.get(str(model['type']).rpartition('.')[2]) for model in models]
     if not any(kind and not kind.concurrent for kind in kinds):
         return {'num_split': workers, 'min_task_size': FEWEST_ROWS}
