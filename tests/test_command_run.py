@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import time
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 from judge_server import JudgeServer, reply_body
 from mmengine.config import Config
 from opencompass.registry import PARTITIONERS, RUNNERS
-from opencompass_here import TASKS_HERE, opencompass
+from opencompass_here import job_here
 
 import opencompass_gpassk.commands.run
 from opencompass_gpassk.commands.main import main
@@ -560,11 +559,7 @@ def test_more_samples_are_asked_for_alone(
     job = ['run', '--model', server.url, '--data', 'sums.jsonl', '-k', '2', '-n']
     asked = []
 
-    def here(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
-        opencompass(Path(), str(path), TASKS_HERE, *['-r'] * args.resume)
-        return 0
-
-    monkeypatch.setattr(opencompass_gpassk.commands.run, '_opencompass', here)
+    monkeypatch.setattr(opencompass_gpassk.commands.run, '_opencompass', job_here)
     for more in (['4'], ['12', '--resume'], ['3', '--resume', '--workers', '2']):
         before = server.calls
         assert main([*job, *more]) == 0

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,9 @@ import pytest
 from aiohttp import web
 from eval_task import COUNTS, OurSums, data_set, infer_in_shards, predict
 from judge_server import JudgeServer, reply_body
+from opencompass_here import TASKS_HERE, job_here, opencompass
 
+import opencompass_gpassk.commands.run
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.report.page.problems import read_responses
 from opencompass_gpassk.samples.sample_files import read_samples
@@ -301,6 +301,7 @@ def test_prediction_files_of_two_runs_make_one(
 ) -> None:
     """As the docs say: a run of the whole data takes them, and nothing is asked for again."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(opencompass_gpassk.commands.run, '_opencompass', job_here)
     for folder, made in (('here', rows()[:2]), ('there', rows()[2:4]), ('all', rows()[:4])):
         Path(folder).mkdir()
         write(Path(folder, 'exam.jsonl'), [{**row, 'samples': []} for row in made])
@@ -324,9 +325,7 @@ def test_prediction_files_of_two_runs_make_one(
         for path in Path('runs').glob(f'there/*/predictions/{model}/*'):
             shutil.copy(path, whole / f'unused_{path.stem}_1.json')
         asked = server.calls
-        subprocess.run(
-            [Path(sys.executable).parent / 'opencompass', 'runs/all.py', '-r'], check=True
-        )
+        opencompass(tmp_path, 'runs/all.py', TASKS_HERE, '-r')
         assert server.calls == asked
     (made,) = (whole.parents[1] / 'results' / model).glob('*.json')
     result = json.loads(made.read_text('utf-8'))

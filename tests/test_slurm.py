@@ -82,16 +82,16 @@ def test_a_cancelled_shard_stays_cancelled_until_the_job_is_resumed(
     tmp_path: Path, cluster: dict[str, str]
 ) -> None:
     """Three workers, one shard cancelled, two workers: as on one machine."""
-    # Small batches, so that there are three shards.
+    # Small batches, so that there are three shards, and time to cancel one.
     Path(tmp_path, 'small.py').write_text(
         'from mmengine.config import read_base\n'
         'with read_base():\n'
         '    from opencompass_gpassk.configs.models.demo import models\n'
-        "models[0]['batch_size'] = 4\n"
+        "models[0]['batch_size'] = 1\n"
     )
     job = ['gpassk', 'run', '--model', 'small.py', '--data', 'sample']
     job += [f'--limit={PROBLEMS // 2}', '-n', f'{N}']  # questions, in two languages each
-    local = command(tmp_path, {}, *job, '--work-dir', 'local', '--workers', '1')
+    local = command(tmp_path, {}, *job, '--work-dir', 'local', '--', '--debug')
     job += ['--work-dir', 'run', '--slurm', 'debug', '--workers']
     run = tmp_path / 'run'
     first = command(tmp_path, cluster, *job, '3')
@@ -106,15 +106,20 @@ def test_a_cancelled_shard_stays_cancelled_until_the_job_is_resumed(
         ).stdout
         return {name: number for number, _, name in (x.partition(' ') for x in told.splitlines())}
 
-    (name, number), *_ = until(queue, first).items()
-    assert re.match(r'\d-OpenIC', name)
-    time.sleep(2)  # it imports for longer than that
+    def with_responses() -> list[str]:
+        begun = run.glob('2*/predictions/*/tmp_*.jsonl')
+        shards = [path.stem.removeprefix('tmp_') for path in begun if path.stat().st_size]
+        jobs = queue().items()
+        return [number for name, number in jobs for shard in shards if f'/{shard}]' in name]
+
+    number, *_ = until(with_responses, first)
+    assert re.match(r'\d-OpenIC', next(name for name, one in queue().items() if one == number))
     subprocess.run(['scancel', number], env={**os.environ, **cluster}, check=True)
     told, _ = first.communicate(timeout=SECONDS)
     assert first.returncode == 1, told
     state, _ = command(tmp_path, cluster, 'gpassk', 'status', 'run').communicate(timeout=SECONDS)
     print(told, state, sep='\n')
-    assert 'cancelled with scancel' in state
+    assert re.search(r'_\d: [1-9]\d* responses? saved; cancelled with scancel \(logs/infer/', state)
     assert len(responses(run)) < N * PROBLEMS
     second = command(tmp_path, cluster, *job, '2', '--resume')
     told, _ = second.communicate(timeout=SECONDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ import pytest
 from made_runs import MadeRun
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.runs import task_states as task_states_module
 from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config
-from opencompass_gpassk.runs.task_states import State, task_states
+from opencompass_gpassk.runs.slurm_queue import WORKS
+from opencompass_gpassk.runs.task_states import BY_SCANCEL, State, task_states, tell_interrupted
 
 
 def states(run: MadeRun) -> dict[str, tuple[str, str, str, str]]:
@@ -85,6 +88,47 @@ def test_shards_belong_to_their_data_set(tmp_path: Path) -> None:
         'm/b': ('finished', '', '', ''),
         'm/b_1': ('failed', 'inference', 'RuntimeError: in shard 1', 'a_1.out'),
     }
+
+
+@pytest.mark.parametrize('submitted_again', [False, True])
+def test_a_dead_shard_is_named_while_others_work(
+    submitted_again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its saved responses; unless Slurm has submitted it again."""
+    run = MadeRun(tmp_path, ['m'], ['d'])
+    for name, parts in (('d_1', ['d_1', 'd_3']), ('d_0', ['d_0', 'd_2'])):
+        run.infer_log('m', name, parts)
+    cancelled, healthy = (tmp_path / 'logs/infer/m' / f'{name}.out' for name in ('d_1', 'd_0'))
+    cancelled.write_text(f'{cancelled.read_text()}\nsrun: error: Terminated\n{BY_SCANCEL}\n')
+    os.utime(cancelled, (1, 1))
+    os.utime(healthy, (2, 2))
+    run.predictions('m', 'd_0')
+    (tmp_path / 'predictions/m/tmp_d_1.jsonl').write_text('{}\n' * 22)
+    queue = {'m/d_2': WORKS} | ({'m/d_1': WORKS, 'm/d_3': WORKS} if submitted_again else {})
+    monkeypatch.setattr(task_states_module, 'in_queue', lambda: queue)
+    (state,) = task_states(planned_run(tmp_path, read_run_config(tmp_path)))
+    assert state.state is State.UNFINISHED
+    place = f'{BY_SCANCEL} (logs/infer/m/d_1.out)'
+    died = {
+        'd_1': f'22 responses saved; {place}',
+        'd_3': f'0 responses saved; {place}',
+    }
+    assert state.as_dict()['dead_shards'] == state.dead_shards == ({} if submitted_again else died)
+    monkeypatch.setattr(task_states_module, 'in_queue', dict)
+    os.utime(cancelled, (3, 3))
+    (state,) = task_states(planned_run(tmp_path, read_run_config(tmp_path)))
+    assert (state.state, state.reason) == (State.FAILED, BY_SCANCEL)
+
+
+def test_killed_by_slurm_after_an_interrupt_is_interrupted(tmp_path: Path) -> None:
+    """What a task died of itself stays."""
+    run = MadeRun(tmp_path, ['m'], ['d', 'e'])
+    run.infer_log('m', 'd', ['d'])
+    log = tmp_path / 'logs/infer/m/d.out'
+    log.write_text(f'{log.read_text()}\nsrun: error: n1: task 0: Killed\n')
+    run.infer_log('m', 'e', ['e'], 'ValueError: own')
+    tell_interrupted(tmp_path)
+    assert [state[2] for state in states(run).values()] == ['interrupted', 'ValueError: own']
 
 
 def test_a_data_set_may_be_named_like_a_shard(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> int:
         for title, state in zip(titles, states, strict=True):
             mark = f', BUT {mark}' if (mark := marks.get(state.name)) else ''
             print(f'{title:{width}}  {one_line(f"{state}{mark}")}')
-            for shard in state.dead_shards:
-                print(f'  {one_line(shard)}')
+            for shard, told in state.dead_shards.items():
+                print(f'  {one_line(f"{shard}: {told}")}')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
 

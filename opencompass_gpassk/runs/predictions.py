@@ -300,9 +300,11 @@ def _checked(path: Path, key: str, record: Any) -> dict[str, Any]:
     return made
 
 
+INCOMPLETE = 'run the inference to its end'
 RESUME = (
-    'run the inference to its end with opencompass CONFIG -r, which keeps finished responses, and '
-    'with as many workers as it began with{}: with another number OpenCompass leaves rows out. If '
+    f'{INCOMPLETE}, which keeps finished responses: a job of gpassk run with --resume, any other '
+    'with opencompass CONFIG -r and as many workers as it began with{}, since with another number '
+    'OpenCompass leaves rows out. If '
     'nothing is left to do, rename these prediction files to unused_<name>.json and resume with '
     '--max-num-workers 1, which takes their responses: with several workers OpenCompass leaves out '
     'rows of a test_range, or of a data set that has grown since .cache/dataset_size.json was '

@@ -25,7 +25,7 @@ from opencompass_gpassk.runs.config import Run, planned_run, read_run_config, ru
 from opencompass_gpassk.runs.predictions import shard_numbers
 from opencompass_gpassk.runs.running_job import begun_run
 from opencompass_gpassk.runs.slurm_queue import in_queue
-from opencompass_gpassk.runs.task_states import State, task_states
+from opencompass_gpassk.runs.task_states import BY_SCANCEL, State, task_states
 
 INTERVAL = 2.0  # seconds between two writes, and between two looks
 PLAIN_INTERVAL = 30.0  # seconds between lines where there is no terminal
@@ -230,16 +230,18 @@ def progress_lines(run: Run) -> list[str]:
         title = f'{state.model}/{names[state.dataset]}'
         waiting = _waiting(run, state.model, state.dataset, found)
         # A traceback in the log of a task at work was none that ended it.
-        at_work = waiting or any(one.alive for one in found.values())
-        if state.state is State.FAILED and not at_work:
+        alive = {name for name, one in found.items() if one.alive}
+        if state.state is State.FAILED and not (waiting or alive):
             others.append(f'{title}: {state}')
             continue
-        for name, one in found.items():
-            part = name.removeprefix(state.dataset)
-            told = waiting.pop(name, None) or one
-            (working if one.alive else others).append(f'{title}{part}: {told}')
-        for name, said in waiting.items():
-            others.append(f'{title}{name.removeprefix(state.dataset)}: {said}')
+        dead = {
+            name: told
+            for name, told in state.dead_shards.items()
+            if name not in alive or BY_SCANCEL in told
+        }
+        for name, told in {**found, **dead, **waiting}.items():
+            line = f'{title}{name.removeprefix(state.dataset)}: {told}'
+            (working if told is found.get(name) and name in alive else others).append(line)
         if state.state is State.UNFINISHED and not found and not waiting:
             others.append(f'{title}: {state.stage}, nothing counted yet')
     total = f'{len(states) - len(undone)} of {len(states)} finished'

@@ -9,12 +9,13 @@ from typing import Any
 from opencompass.registry import TASKS
 from opencompass.runners import SlurmRunner
 
+from opencompass_gpassk.runs.predictions import INCOMPLETE
 from opencompass_gpassk.runs.slurm_queue import was_cancelled
-from opencompass_gpassk.runs.task_states import BY_SCANCEL
+from opencompass_gpassk.runs.task_states import BY_SCANCEL, read_log
 
 
 class GPassKSlurmRunner(SlurmRunner):
-    """OpenCompass's runner, which doesn't submit a cancelled task again.
+    """OpenCompass's runner, which submits no task again that was cancelled or lacks responses.
 
     A crashed one is submitted again, as OpenCompass does. Names of jobs begin with the task's
     number, since ``squeue`` shows eight characters.
@@ -40,9 +41,11 @@ class GPassKSlurmRunner(SlurmRunner):
 
     def _job_failed(self, return_code: int, output_paths: list[str]) -> bool:
         failed: bool = super()._job_failed(return_code, output_paths)
+        log = Path(self._task.get_log_path(file_extension='out'))
         # The name is cut as OpenCompass does. A job's own log doesn't always tell of scancel.
         if failed and was_cancelled(self._task.name[:512]):
-            with Path(self._task.get_log_path(file_extension='out')).open('a') as log:
-                log.write(f'{BY_SCANCEL}\n')
+            with log.open('a') as file:
+                file.write(f'{BY_SCANCEL}\n')
             return False
-        return failed
+        # An evaluation lacks the responses of a dead shard however often it is tried.
+        return failed and not (log.is_file() and INCOMPLETE in read_log(log))

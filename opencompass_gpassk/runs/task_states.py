@@ -10,14 +10,16 @@ import os
 import re
 import reprlib
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.stored_files import open_regular, read_object
-from opencompass_gpassk.runs.config import Run
+from opencompass_gpassk.runs.config import Run, run_config
 from opencompass_gpassk.runs.predictions import (
     Gaps,
     find_gaps,
@@ -26,6 +28,8 @@ from opencompass_gpassk.runs.predictions import (
     rows_in,
     shard_numbers,
 )
+from opencompass_gpassk.runs.running_job import is_running
+from opencompass_gpassk.runs.slurm_queue import in_queue
 
 HEAD, TAIL = 1 << 20, 4 << 20  # bytes read at the beginning and end of a huge log
 LONGEST = 400  # characters of a message
@@ -53,7 +57,9 @@ SERVE_IT = (
     'an environment of the engine (vllm serve, lmdeploy serve api_server) and give its URL to '
     'gpassk run --model'
 )
-BY_SCANCEL = 'cancelled with scancel'  # the last line of the log of such a task
+# The last line of the log of such a task.
+BY_SCANCEL, INTERRUPTED = 'cancelled with scancel', 'interrupted'
+OF_SLURM = 'srun: error: '
 # torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
 
@@ -90,9 +96,9 @@ def tasks_named(log: str, model: str) -> list[str]:
 
 def last_exception(log: str) -> str | None:
     """Return the last exception in a log as ``Type: message``; None if there is none."""
-    if log.rstrip().endswith(f'\n{BY_SCANCEL}'):
-        return BY_SCANCEL
-    lines = [RANK.sub('', line) for line in log.split('\n')]
+    lines = [RANK.sub('', line) for line in log.rstrip().split('\n')]
+    if lines[-1] in (BY_SCANCEL, INTERRUPTED):
+        return lines[-1]
     found = [
         exception
         for index, line in enumerate(lines)
@@ -103,6 +109,14 @@ def last_exception(log: str) -> str | None:
         return f'{telling[-1]} ({SERVE_IT})' if NO_ENGINE.match(telling[-1]) else telling[-1]
     sudden = [line.strip() for line in lines if SUDDEN.match(line.strip())]
     return sudden[-1][:LONGEST] if sudden else None
+
+
+def tell_interrupted(run: Path) -> None:
+    """Add to logs that their tasks were interrupted, where Slurm says that they were killed."""
+    for log in run.glob('logs/*/**/*.out'):
+        if (last_exception(read_log(log)) or '').startswith(OF_SLURM):
+            with log.open('a') as file:
+                file.write(f'\n{INTERRUPTED}\n')
 
 
 def _exception_after(lines: list[str], traceback: int) -> str | None:
@@ -149,7 +163,7 @@ class TaskState:
         stage: Where it stopped: ``inference`` or ``evaluation``; '' if it is finished.
         reason: The exception that ended it, or what is missing.
         log: The log that shows the reason, relative to the run; '' if there is none.
-        dead_shards: Of each shard whose task died: name, saved responses, reason and log.
+        dead_shards: Shard → saved responses, reason and log, of those whose task died.
     """
 
     model: str
@@ -158,7 +172,7 @@ class TaskState:
     stage: str = ''
     reason: str = ''
     log: str = ''
-    dead_shards: tuple[str, ...] = ()
+    dead_shards: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -171,7 +185,7 @@ class TaskState:
         log = f' ({self.log})' if self.log else ''
         return f'{self.state.value}{stage}{reason}{log}'
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the fields for JSON."""
         return {
             'model': self.model,
@@ -180,6 +194,7 @@ class TaskState:
             'stage': self.stage,
             'reason': self.reason,
             'log': self.log,
+            'dead_shards': {**self.dead_shards},
         }
 
 
@@ -236,9 +251,11 @@ class ModelFolder:
             return self._make(dataset, State.FINISHED, reason=str(gaps))
         if error:
             return self._make(dataset, State.FAILED, 'evaluation', error)
-        if exception := self._exception(infer_log):
+        dead = self._dead_shards(dataset, missing)
+        # The log may be of a job that Slurm has submitted again, or of one of several.
+        if (exception := self._exception(infer_log)) and not any(map(self._queued, missing)):
             state = self._make(dataset, State.FAILED, 'inference', exception, infer_log)
-            return replace(state, dead_shards=tuple(self._dead_shards(dataset, missing)))
+            return replace(state, dead_shards=dead)
         # An evaluation log older than the inference is from an earlier start of the run.
         if (exception := self._exception(eval_log)) and not _newer(infer_log, eval_log):
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
@@ -249,7 +266,8 @@ class ModelFolder:
             more = f' and {len(missing) - MOST_NAMED} more' if len(missing) > MOST_NAMED else ''
             named = f'{", ".join(missing[:MOST_NAMED])}{more}'
             reason = f'{named} missing; interrupted or still running'
-            return self._make(dataset, State.UNFINISHED, 'inference', reason, infer_log)
+            state = self._make(dataset, State.UNFINISHED, 'inference', reason, infer_log)
+            return replace(state, dead_shards=dead)
         reason = 'interrupted or still running' if eval_log else 'not started'
         return self._make(dataset, State.UNFINISHED, 'evaluation', reason, eval_log)
 
@@ -270,15 +288,33 @@ class ModelFolder:
                 self._exceptions[log] = str(error)
         return self._exceptions[log]
 
-    def _dead_shards(self, dataset: str, missing: Sequence[str]) -> Iterator[str]:
-        """Yield a line for each shard whose task died."""
+    def _dead_shards(self, dataset: str, missing: Sequence[str]) -> dict[str, str]:
+        """Return shard → its saved responses, reason and log, of those whose task died.
+
+        If some died and the job has ended, also of those that no task began.
+        """
+        dead: dict[str, str] = {}
+        unbegun: dict[str, str] = {}
         for shard in missing:
-            log = self._infer_log([shard]) if shard in self._log_places else None
-            if shard == dataset or not log or not (reason := self._exception(log)):
+            if shard == dataset or self._queued(shard):
                 continue
-            saved = self._saved(shard)
-            place = log.relative_to(self.folder).as_posix()
-            yield f'{shard}: {saved} responses saved; {reason} ({place})'
+            saved = f'{counted(self._saved(shard), "response")} saved'
+            log = self._infer_log([shard]) if shard in self._log_places else None
+            if log is None:
+                unbegun[shard] = f'{saved}; not begun'
+            elif (reason := self._exception(log)) and log.stat().st_mtime >= self._since:
+                place = log.relative_to(self.folder).as_posix()
+                dead[shard] = f'{saved}; {reason} ({place})'
+        return dead | unbegun if dead and not self._since else dead
+
+    @cached_property
+    def _since(self) -> float:
+        """When the running job was begun; 0 if none is known to run."""
+        running = is_running(self.folder.parent)
+        return run_config(self.folder).stat().st_mtime if running else 0.0
+
+    def _queued(self, part: str) -> bool:
+        return f'{self.model}/{part}' in in_queue()
 
     def _saved(self, part: str) -> int:
         """Return how many responses an unfinished part has in its file, a line each."""

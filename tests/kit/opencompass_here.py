@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 from collections.abc import Mapping
@@ -30,3 +31,9 @@ def opencompass(folder: Path, *arguments: str, settings: Mapping[str, str] | Non
         here.setattr('sys.argv', ['opencompass', *arguments])
         main()
     return screen.getvalue()
+
+
+def job_here(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
+    """Run a job of ``gpassk run`` in this process, in place of its function ``_opencompass``."""
+    opencompass(Path(), str(path), TASKS_HERE, *['-r'] * args.resume)
+    return 0

@@ -37,7 +37,13 @@ from opencompass_gpassk.runs.config import (
 )
 from opencompass_gpassk.runs.progress import watch
 from opencompass_gpassk.runs.running_job import LOG, lock, require_idle
-from opencompass_gpassk.runs.task_states import State, last_exception, read_log, task_states
+from opencompass_gpassk.runs.task_states import (
+    State,
+    last_exception,
+    read_log,
+    task_states,
+    tell_interrupted,
+)
 
 DESCRIPTION = """\
 Sample the problems of data sets n times from models, judge the answers and print the table:
@@ -408,6 +414,8 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
             process.wait()
         except KeyboardInterrupt:
             _end(process.pid)
+            with suppress(ValueError, OSError):  # there may be no run yet
+                tell_interrupted(find_run(work_dir))
             print(
                 f'\nInterrupted. Go on with the same command and --resume, or: '
                 f'opencompass {path} -r',
