@@ -8,7 +8,7 @@ import pytest
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 
 
-def audit(texts: list[list[str]]) -> Independence:
+def audit(texts: list[list[str]], cut_off: bool = False) -> Independence:
     """Audit ``texts[problem][replica]``."""
     rows = [(p, r, text) for p, row in enumerate(texts) for r, text in enumerate(row)]
     ids = {text: i for i, text in enumerate(dict.fromkeys(text for _, _, text in rows))}
@@ -17,6 +17,7 @@ def audit(texts: list[list[str]]) -> Independence:
         np.array([r for _, r, _ in rows]),
         np.array([ids[text] for _, _, text in rows]),
         np.array([len(text) for _, _, text in rows]),
+        np.full(len(rows), cut_off),
     )
 
 
@@ -55,9 +56,28 @@ def test_short_coincidences_are_no_finding() -> None:
     assert np.isnan(found.duplicates)
 
 
+@pytest.mark.parametrize('cut_off', [False, True])
+def test_certain_short_answers_are_no_repeated_seed(cut_off: bool) -> None:
+    """Replicas agree on every problem, since nearly all answers to a problem are the same."""
+    rng = np.random.default_rng(2)
+    texts = [[f'{p} {v}' for v in rng.random(16) < 0.05] for p in range(12)]
+    found = audit(texts, cut_off)
+    assert found.repeated_replicas
+    assert found.warning() is None
+
+
+def test_responses_that_are_cut_off_are_no_copies() -> None:
+    """Their beginnings are alike; but if they differ, a repeated seed is found."""
+    same = [[f'{p} ' + 'x' * 300] * 4 for p in range(20)]
+    assert audit(same).warning()
+    assert audit(same, cut_off=True).warning() is None
+    seeds = [[f'{p} {r % 2}' + 'x' * 300 for r in range(4)] for p in range(20)]
+    assert 'seed' in str(audit(seeds, cut_off=True).warning())
+
+
 def test_nothing_to_audit() -> None:
     """Without responses the shares are undefined."""
     empty = np.array([], dtype=np.int64)
-    found = audit_independence(empty, empty, empty, empty)
+    found = audit_independence(empty, empty, empty, empty, empty.astype(bool))
     assert np.isnan(found.identical)
     assert found.warning() is None

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 LONG_RESPONSE = 200  # characters; an exact copy this long is no coincidence under sampling
 GREEDY_SHARE = 0.9
 COPY_SHARE = 0.05
+COINCIDENCE = 1e-3  # a chance below which replicas are no equals by chance
 FEWEST = 10  # problems or long responses below which nothing is concluded
 
 
@@ -18,31 +19,38 @@ class Independence:
     """The copies that :func:`audit_independence` found.
 
     Attributes:
-        identical: Share of problems whose responses are all the same text, in [0, 1]; NaN where
-            no problem has two responses.
-        duplicates: Share of long responses that copy an earlier one to the same problem, in
-            [0, 1]; NaN where there is no long response.
+        identical: Share of problems whose whole responses (not cut off) are all the same text, in
+            [0, 1]; NaN where no problem has two.
+        duplicates: Share of long, whole responses that copy an earlier one to the same problem, in
+            [0, 1]; NaN where there is none.
         repeated_replicas: Replicas that give an earlier replica's response to every problem.
+        chance: About how likely any two of these replicas would be equal if all were independent:
+            of short answers, and of those cut off soon, many are alike.
         problems: Problems with at least two responses.
-        long_responses: Responses of at least ``LONG_RESPONSE`` characters.
+        whole: Problems with at least two whole responses.
+        long_responses: Whole responses of at least ``LONG_RESPONSE`` characters.
         replicas: Replicas seen.
     """
 
     identical: float
     duplicates: float
     repeated_replicas: int
+    chance: float
     problems: int
+    whole: int
     long_responses: int
     replicas: int
 
     def warning(self) -> str | None:
         """Return a warning about the likely cause of copies; None if there are few."""
-        if self.problems >= FEWEST and self.identical >= GREEDY_SHARE:
+        if self.whole >= FEWEST and self.identical >= GREEDY_SHARE:
+            short = '' if self.long_responses else ', unless short answers are so certain'
             return (
                 f'{self.identical:.0%} of the problems got {self.replicas} identical responses: '
-                'this looks like greedy decoding, and copies say nothing about stability'
+                f'this looks like greedy decoding, and copies say nothing about stability{short}'
             )
-        if self.repeated_replicas and self.problems >= FEWEST:
+        seen = self.problems >= FEWEST and self.chance < COINCIDENCE
+        if self.repeated_replicas and seen:
             return (
                 f'{self.repeated_replicas} of {self.replicas} replicas repeat an earlier replica '
                 'word for word on every problem: this looks like a repeated seed'
@@ -60,6 +68,7 @@ def audit_independence(
     replica: NDArray[np.int64],
     text: NDArray[np.int64],
     length: NDArray[np.int64],
+    cut_off: NDArray[np.bool_],
 ) -> Independence:
     """Look for copies among the responses of T trials.
 
@@ -68,13 +77,20 @@ def audit_independence(
         replica: Shape (T,), the sample's number.
         text: Shape (T,), an id of the response's text: equal texts share it.
         length: Shape (T,), the response's length in characters.
+        cut_off: Shape (T,), whether the response was cut off.
     """
-    pairs = np.unique(np.stack([problem, text]), axis=1)
-    repeated = np.flatnonzero(np.bincount(problem) > 1)
+    pairs = np.unique(np.stack([problem, text])[:, ~cut_off], axis=1)
+    repeated = np.flatnonzero(np.bincount(problem[~cut_off]) > 1)
     distinct = np.bincount(pairs[0], minlength=int(problem.max(initial=-1)) + 1)
     identical = float(np.mean(distinct[repeated] == 1)) if len(repeated) else float('nan')
 
-    long = length >= LONG_RESPONSE
+    (of, _), times = np.unique(np.stack([problem, text]), axis=1, return_counts=True)
+    drawn = np.bincount(problem)
+    alike = np.bincount(of, times * (times - 1), len(drawn))  # pairs, as drawn * (drawn - 1) are
+    several = drawn > 1
+    logs = np.log(np.maximum(alike[several], 0.5) / (drawn * (drawn - 1))[several])
+
+    long = (length >= LONG_RESPONSE) & ~cut_off
     _, long_counts = np.unique(np.stack([problem[long], text[long]]), axis=1, return_counts=True)
     copies = float(np.sum(long_counts - 1) / np.sum(long)) if long.any() else float('nan')
 
@@ -87,7 +103,9 @@ def audit_independence(
         identical=identical,
         duplicates=copies,
         repeated_replicas=len(replicas) - np.unique(grid, axis=1).shape[1] if len(grid) else 0,
-        problems=len(repeated),
+        chance=len(replicas) ** 2 / 2 * float(np.exp(logs.sum())),
+        problems=int(several.sum()),
+        whole=len(repeated),
         long_responses=int(long.sum()),
         replicas=len(replicas),
     )

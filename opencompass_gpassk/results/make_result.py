@@ -158,6 +158,7 @@ def audit_responses(responses: Sequence[Response]) -> Independence:
         replica=np.array([_identity(r)[1] for r in present], dtype=np.int64),
         text=np.array(numbers, dtype=np.int64),
         length=np.array(lengths, dtype=np.int64),
+        cut_off=np.array([r.truncated is True for r in present], dtype=bool),
     )
 
 
