@@ -86,6 +86,10 @@ def test_the_signature_says_how_the_figures_came_about() -> None:
         ({'lost': 3}, '3 of 80 responses are lost'),
         ({'lost': 72}, '2 of 10 problems have fewer than k = 2 responses, or none with a verdict'),
         ({'truncated': 1}, '1.2 % of the responses are cut off, at max_out_len'),
+        (
+            {'truncated': 2, 'num_tokens': 512},
+            '2.5 % of the responses are cut off after 511 to 512 tokens',
+        ),
         ({'copies': True}, '100% of the problems got 8 identical responses'),
         ({'mixed': True}, '2 different sampling settings'),
     ],
@@ -98,6 +102,8 @@ def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:
         if index < change.get('lost', 0):
             values.update(text='', lost='timeout')
         values['truncated'] = index < change.get('truncated', 0)
+        if tokens := change.get('num_tokens'):
+            values['num_tokens'] = tokens - index
         if change.get('copies'):
             values['text'] = 'always \\boxed{1}'
         if change.get('mixed'):

@@ -238,6 +238,7 @@ FIELDS: dict[str, Field] = {
     'tokens.intervals.*': Field(
         TOKEN_ENDS, 'low and high; null for an open end, as where no problem is solved every time'
     ),
+    'tokens.cut_off': Field(TOKEN_ENDS, 'fewest and most tokens of a response that was cut off'),
     'versions': Field(VERSIONS, 'the versions of questions, as in RV-Bench'),
     'versions.per_group': Field(VERSIONS_NUMBER, 'versions of a question, m'),
     'versions.groups': Field(COUNT, 'questions with all m versions'),

@@ -43,7 +43,8 @@ def token_figures(values: FigureValues, level: float | None = None) -> dict[str,
         ``known``: the responses whose tokens are known, in percent of all, lost ones included;
         ``figures``: key → tokens, NaN where undefined; ``intervals``: key → [low, high] for a
         population of such problems, None for an open end. A low end without a figure says that no
-        problem is solved every time.
+        problem is solved every time. ``cut_off``: [fewest, most] tokens of a response that was cut
+        off; this shows the limit, whoever set it.
     """
     table, trials, members = values.table, values.trials, values.parts[''].members
     among = np.isin(table.problem_index, members)
@@ -67,7 +68,9 @@ def token_figures(values: FigureValues, level: float | None = None) -> dict[str,
         figures[key := PER_SOLVED.format(k=k)] = cost.value
         if not math.isnan(cost.low):
             intervals[key] = [cost.low, None if math.isinf(cost.high) else cost.high]
-    return {'known': share, 'figures': figures, **({'intervals': intervals} if level else {})}
+    found = {'known': share, 'figures': figures, **({'intervals': intervals} if level else {})}
+    cut_off = [one.num_tokens for one in table.trials if one.truncated and one.num_tokens]
+    return {**found, **({'cut_off': [min(cut_off), max(cut_off)]} if cut_off else {})}
 
 
 def read_tokens(result: Result, key: str) -> float:

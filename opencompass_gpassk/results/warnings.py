@@ -125,10 +125,12 @@ def _response_warnings(
             f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed)'
         )
     if truncated > MANY_TRUNCATED:
+        low, high = result['tokens'].get('cut_off', (0, 0))
+        after = f'{low:,} to {high:,}' if low < high else f'{high:,}'
         found.append(
-            f'{truncated:.1f} % of the responses are cut off, at max_out_len or at the '
-            'end of the context; raise max_out_len, or the context length if that is the lower '
-            'limit'
+            f'{truncated:.1f} % of the responses are cut off'
+            + (f' after {after} tokens' if high else '')
+            + ', at max_out_len, the end of the context or a limit of the server; raise the lowest'
         )
     if len(sampling) > 1:
         found.append(
