@@ -383,7 +383,7 @@ def test_problems_that_b_lacks_might_hide_a_fall(
     assert '10 problems of A on lmb-n8, such as ' in capsys.readouterr().err
     assert main(['compare', str(a), str(b), *check, '--allow-missing']) == 0
     assert main(['compare', str(b), str(a), *check]) == 0
-    assert 'intervals for a population of problems like these' in capsys.readouterr().out
+    assert 'intervals for a population of such problems' in capsys.readouterr().out
 
 
 def test_problems_of_one_run_alone_are_counted_and_named(

@@ -114,11 +114,11 @@ def test_differences_are_those_of_the_results_and_p_values_are_enumerated(
 
 
 def test_equal_runs_differ_by_nothing() -> None:
-    """Every difference is 0 and every p-value 1, and the interval has a width."""
+    """Every difference is 0 and every p-value 1, and the interval has a width, if there is one."""
     table = counted([0, 1, 2, 3, 4, 4, 2, 0])
     for one in differences(table, counted([0, 1, 2, 3, 4, 4, 2, 0]), PROTOCOL).values():
         assert one.difference == 0.0
-        assert one.low < 0 < one.high
+        assert one.low < 0 < one.high if one.measured >= 5 else math.isnan(one.low + one.high)
         if one.figure.family.ranked:
             assert (one.p_value == 1.0) is bool(one.family)
         else:

@@ -16,18 +16,22 @@ PAGE = Path(__file__).parent.parent / 'docs/notebook.md'
 
 def test_rows_are_frames_of_trials_and_figures(tmp_path: Path) -> None:
     """A missing verdict is neither right nor wrong; figures are those of the file."""
-    result = write_result(tmp_path / 'm.json', table_of(['++-?', '+--x']), [2])
+    result = write_result(tmp_path / 'm.json', table_of(['++-?', '+--x'] * 3), [2])
     trials = pd.DataFrame(trial_rows(tmp_path / 'm.json'))
-    assert trials.groupby('problem_id')['correct'].agg(['count', 'sum']).values.tolist() == [
-        [3, 2],
-        [3, 1],
-    ]
+    assert (
+        trials.groupby('problem_id')['correct'].agg(['count', 'sum']).values.tolist()
+        == [
+            [3, 2],
+            [3, 1],
+        ]
+        * 3
+    )
     assert trials['verdict'].tolist()[2:4] == ['incorrect', 'unjudged']
     figures = pd.DataFrame(figure_rows([tmp_path / 'm.json']))
     row = figures.query("metric == 'G-Pass@k' and k == 2 and tau == 1").iloc[0]
     assert row['percent'] == pytest.approx(result['figures']['G-Pass@2_1.0'])
     assert [row['low'], row['high']] == pytest.approx(result['intervals']['G-Pass@2_1.0'])
-    assert row['model'] == 'm'
+    assert (row['model'], row['questions']) == ('m', 6)
 
 
 def test_a_field_named_like_a_column_stays(tmp_path: Path) -> None:

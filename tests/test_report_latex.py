@@ -61,9 +61,8 @@ def test_a_table_is_booktabs_and_its_notes_are_its_caption() -> None:
     """Each row has its figures, then its intervals in 7 points; the best is bold, τ an index."""
     caption, label = (
         r'\caption[A\_b: 3 problems, k = 4]{A\_b: 3 problems, k = 4. {[}low, high{]}: 95 \% '
-        'intervals, for problems like these (BCa bootstrap over problems and their versions, '
-        '10,000 resamples); bold: the best of its column (paired sign-flip tests of every two '
-        r'models over the problems that both answered, 95 \%, all pairs at once); 100 \% of it.}',
+        'intervals for a population of such problems (BCa bootstrap: docs/intervals.md); '
+        r'bold: best of its column (docs/claims.md); 100 \% of it.}',
         r'\label{tab:gpassk}',
     )
     assert to_latex(TABLE).splitlines() == [

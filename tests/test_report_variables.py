@@ -59,8 +59,8 @@ def test_the_leaderboard_is_like_the_papers() -> None:
     """Understanding leads, then SP, RV, GA, CR and OOR; of each benchmark and of all questions."""
     table = variable_tables(Board(RESULTS))[0]
     assert list(table.columns) == [
-        *('benchmark', 'model', 'responses', 'understanding', 'SP', 'RV', 'GA@5', 'CR'),
-        *('OOR', 'chance'),
+        *('benchmark', 'model', 'responses', 'asked'),
+        *('understanding', 'SP', 'RV', 'GA@5', 'CR', 'OOR', 'chance'),
     ]
     assert [row[:3] for row in table.rows if row[0] != 'RV-LEETCODE'] == [
         ['RV-MATH', 'steady', 'greedy'],
@@ -71,15 +71,15 @@ def test_the_leaderboard_is_like_the_papers() -> None:
         ['overall', 'reciting', 'greedy'],
     ]
     steady = [100, 100, 90, 50, 100, 0, 0]
-    assert cells(table, 'RV-MATH', 'steady', 'greedy')[3:] == pytest.approx(steady)
+    assert cells(table, 'RV-MATH', 'steady', 'greedy')[4:] == pytest.approx(steady)
     # Without a right original there is no understanding to measure, and it counts nothing overall.
     other = [math.nan, 0, 100, 100, 0, 0, 0]
-    assert cells(table, 'RV-LEETCODE', 'steady')[3:] == pytest.approx(other, nan_ok=True)
+    assert cells(table, 'RV-LEETCODE', 'steady')[4:] == pytest.approx(other, nan_ok=True)
     overall = [100, 200 / 3, 280 / 3, 200 / 3, 200 / 3, 0, 0]
-    assert cells(table, 'overall', 'steady')[3:] == pytest.approx(overall)
+    assert cells(table, 'overall', 'steady')[4:] == pytest.approx(overall)
     # Of six problems two are right, or one: the original might be among them by chance.
     reciting = [0, 100, 10, 0, 0, 100, 25]
-    assert cells(table, 'RV-MATH', 'reciting')[3:] == pytest.approx(reciting)
+    assert cells(table, 'RV-MATH', 'reciting')[4:] == pytest.approx(reciting)
 
 
 def test_samples_tell_more_than_greedy_answers() -> None:
@@ -116,7 +116,7 @@ def test_every_data_set_has_its_row() -> None:
         for source in ('MATH', 'LEETCODE')
     }
     leaderboard = variable_tables(Board({'m': seeds}))[0]
-    assert [row[:6] for row in leaderboard.rows] == [
+    assert [[*row[:3], *row[4:7]] for row in leaderboard.rows] == [
         [benchmark, f'm (RV-…{seed}-greedy-n1)', 'greedy', right, 100.0, right]
         for benchmark in ('RV-MATH', 'RV-LEETCODE', 'overall')
         for seed, right in (('', 100.0), ('-seed7', 0.0))
@@ -174,7 +174,7 @@ def test_figures_are_broken_down_by_subject() -> None:
     table = by_subject(RESULTS)
     # Of five versions of algebra one is right, of five of geometry none.
     wanted = [0, 100, 20, 0, 0, 100, 100 / 3, 80, 0]
-    assert cells(table, 'algebra', 'reciting')[3:] == pytest.approx(wanted)
+    assert cells(table, 'algebra', 'reciting')[4:] == pytest.approx(wanted)
     assert cells(table, 'geometry', 'reciting')[-1] == 100
     assert math.isnan(cells(table, 'algebra', 'steady')[-1])  # all questions are solved
     for shown in (to_text(table), to_markdown(table)):
@@ -209,15 +209,15 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     assert table is not None
     figures = [sampled['figures'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
     steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
-    assert cells(table, 'LiveMathBench-202412', 'm')[2:] == [
+    assert cells(table, 'LiveMathBench-202412', 'm')[3:] == [
         4,
         pytest.approx(steepness),
         pytest.approx(200 / 3 - sampled['G-Pass@4_1.0']),
         None,
     ]
-    assert cells(table, 'RV-MATH', 'steady')[2] == 4
-    assert cells(table, 'RV-MATH', 'steady')[5] == pytest.approx(10.0)
-    assert cells(table, 'RV-LEETCODE', 'steady')[2:] == [None, None, None, pytest.approx(-100.0)]
+    assert cells(table, 'RV-MATH', 'steady')[3] == 4
+    assert cells(table, 'RV-MATH', 'steady')[6] == pytest.approx(10.0)
+    assert cells(table, 'RV-LEETCODE', 'steady')[3:] == [None, None, None, pytest.approx(-100.0)]
     assert table in report_tables(Board(results))
     assert contamination_table(Board({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
 

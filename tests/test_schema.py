@@ -40,7 +40,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     folder = tmp_path_factory.mktemp('results')
     rows = [
         {'problem': str(i), 'answer': str(i), 'samples': [f'\\boxed{{{j % 3}}}' for j in range(4)]}
-        for i in range(3)
+        for i in range(6)
     ]
     (folder / 'rows.jsonl').write_text('\n'.join(map(json.dumps, rows)), 'utf-8')
     scored = folder / 'scored.json'

@@ -191,7 +191,7 @@ def test_intervals_and_the_best_are_shown_as_set(
     sweep = make_sweep(tmp_path / '20260101_000000', {'good': 4.0, 'bad': -4.0}, Sweep(n=4, k=(2,)))
     folder = summarize(sweep)
     out = capsys.readouterr().out
-    assert '[low, high]: 95 % intervals, for a population of problems' in out
+    assert '[low, high]: 95 % intervals for a population of such problems' in out
     (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
     assert row.count('*') == 1  # the primary figure
     assert 'good is the most stable by G-Pass@2_1.0: ' in out

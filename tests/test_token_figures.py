@@ -31,7 +31,7 @@ COUNTS: list[list[int | None]] = [
 
 def test_token_figures_are_those_of_a_computation_by_hand(tmp_path: Path) -> None:
     """Means over problems and responses; the cost is the mean by the share solved every time."""
-    result = write_result(tmp_path / 'r.json', table_of(MARKS, COUNTS), [2])
+    result = write_result(tmp_path / 'r.json', table_of(MARKS * 2, COUNTS * 2), [2])
     found = result['tokens']['figures']
     mean = (100 + 300 + 600 + 400) / 4
     assert found['tokens'] == pytest.approx(mean)
@@ -130,7 +130,7 @@ def test_tables_page_and_charts_show_tokens(tmp_path: Path) -> None:
     page = page_data([tmp_path])
     table = next(one for one in report_tables(page.board) if one.title == 'Tokens')
     rows = {row[1]: row for row in table.rows}
-    assert rows['some'][2] == pytest.approx(350)
+    assert rows['some'][3] == pytest.approx(350)
     assert re.fullmatch(r'[\d,]+ \[[\d,]+, [\d,]+\]', str(rows['some'][-1]))
     assert re.fullmatch(r'none solved, above [\d,]+', str(rows['none'][-1]))
     assert f'per solved {rows["none"][-1]}' in render_page(page)

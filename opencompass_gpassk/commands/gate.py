@@ -16,7 +16,7 @@ from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.read import ModelResult, results_at
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
-from opencompass_gpassk.results.stored_result import Estimate, read_figure
+from opencompass_gpassk.results.stored_result import Estimate, Few, read_figure
 
 MOST_NAMED = 5  # problems
 DESCRIPTION = """\
@@ -122,6 +122,9 @@ def _at_least(one: ModelResult, name: str, least: float) -> Answer:
     if value is None:
         raise ValueError(f'--at-least {name}: {one.path} has no such figure')
     told = f'{name} at least {least:g}: {"undefined" if math.isnan(value) else f"{value:.1f}"}'
+    if isinstance(value, Few):
+        asked = counted(value.questions, 'question')
+        return None, f'{told}, on {asked}, too few for an interval'
     if not isinstance(value, Estimate):
         return None, f'{told}, without an interval'
     low, high = value.interval

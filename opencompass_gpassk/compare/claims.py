@@ -260,6 +260,8 @@ def margin_claim(one: Difference, margin: float, level: float) -> str:
 
 
 def _ends(one: Difference, level: float) -> str:
+    if math.isnan(one.low):
+        return f'{counted(one.measured, "question")}, too few for an interval'
     return f'{100 * level:.4g} % interval {signed(one.low)} to {signed(one.high)}'
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from opencompass_gpassk.compare.shared_problems import Aligned, Block
-from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS, ClusterSums
 from opencompass_gpassk.metrics.missing import expected
 from opencompass_gpassk.metrics.paired import least_p_value, ranks_of, sign_flip_test, step_down
 from opencompass_gpassk.metrics.share_intervals import bounded_mean_interval
@@ -58,12 +58,13 @@ class Difference:
         first: The first model's figure.
         second: The second model's figure.
         difference: The second figure minus the first, in points.
-        low: Lower end of the difference's interval, for a population of such problems, in points.
+        low: Lower end of the difference's interval, for a population of such problems, in points;
+            NaN if it is defined in fewer than five clusters.
         high: Upper end, in points.
         method: ``half-subsets``: the interval is that of the sign-flip test, see
             :func:`~opencompass_gpassk.metrics.paired.sign_flip_test`; ``gain-loss`` where fewer
             than :data:`FEWEST` clusters differ, see
-            :func:`~opencompass_gpassk.metrics.share_intervals.bounded_mean_interval`.
+            :func:`~opencompass_gpassk.metrics.share_intervals.bounded_mean_interval`; ``none``.
         p_value: Two-sided p-value of the paired sign-flip test, adjusted for its family; NaN
             without a test.
         family: The family of tests: the primary figure, the other figures, or the groups; '' for
@@ -290,7 +291,7 @@ def _differences(
     reach = np.tile([figure.most - figure.least for figure in block.figures], len(pairs))
     if block.weights is not None:  # a cluster with many responses weighs more than one ratio
         reach = np.nan_to_num(np.abs(ratio(sums.totals, sums.counts))).max(axis=0, initial=1.0)
-    several = sums.defined > 1
+    several = sums.defined >= LEAST_CLUSTERS
     few = several & (tested.differing < FEWEST)
     ends = np.stack([tested.low, tested.high])
     ends[:, ~several] = np.nan

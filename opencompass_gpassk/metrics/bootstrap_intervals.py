@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
-from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS, ClusterSums
 from opencompass_gpassk.metrics.share_intervals import (
     bounded_mean_interval,
     deviating_clusters,
@@ -42,7 +42,8 @@ class Intervals:
 
     Attributes:
         estimate: Shape (M,), the means; NaN where no value is defined.
-        low: Shape (M,), lower bounds; NaN where fewer than two clusters have a value.
+        low: Shape (M,), lower bounds; NaN where fewer than five clusters have a value
+            (:data:`~opencompass_gpassk.metrics.clusters.LEAST_CLUSTERS`).
         high: Shape (M,), upper bounds.
         method: M names of methods: ``bca``; ``percentile``; ``wilson`` where too few clusters
             deviate for a bootstrap; ``gain-loss`` for other differences, see
@@ -98,7 +99,7 @@ def bootstrap_means(
     low, high = (np.broadcast_to(np.asarray(end, float), numbers.shape[1:]) for end in bounds)
     estimate, deviating = sums.means, deviating_clusters(sums)
     result = np.full((2, len(estimate)), np.nan)
-    several = sums.defined > 1
+    several = sums.defined >= LEAST_CLUSTERS
     # Rounding must not decide between two methods where there are exactly as many.
     few = several & ((deviating < (1 - ROUNDING) * fewest) | (deviating == 0))
     differences = (low < 0) & (high > 0)

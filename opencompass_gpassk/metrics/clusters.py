@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.version_figures import ratio
 
+LEAST_CLUSTERS = 5  # of an interval: fewer don't tell how much clusters differ
+
 Numbers = NDArray[np.float64]
 
 

@@ -54,7 +54,7 @@ def tokens_per_solved(
 
     Returns:
         NaN if no problem has both numbers, or no token was needed; without an interval if fewer
-        than two clusters have both.
+        than five clusters have both.
 
     >>> tokens_per_solved([100, 200, 300, 200], [1, 1, 0, 0]).value
     400.0

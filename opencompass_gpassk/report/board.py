@@ -20,6 +20,7 @@ from opencompass_gpassk.results.stored_result import (
     has_verdicts,
     is_greedy,
     is_ours,
+    questions_behind,
     same_data,
 )
 from opencompass_gpassk.trials import TrialTable
@@ -67,6 +68,18 @@ class Benchmark:
         counts = [result.get('counts') or {} for entry in self.entries for result in entry.results]
         known = (count.get('problems') for count in counts)
         return sorted({int(number) for number in known if number is not None})
+
+    @property
+    def size(self) -> str:
+        """The number of problems, or of versions, and of questions where these are fewer."""
+        counts = ' or '.join(map(str, self.problems)) or '?'
+        versions = any(result.get('versions') for one in self.entries for result in one.results)
+        what = ('version' if versions else 'problem') + 's' * (counts != '1')
+        asked = {questions_behind(r, AVERAGE.key) for one in self.entries for r in one.results}
+        questions = ' or '.join(map(str, sorted(asked - {None})))  # type: ignore[type-var]
+        if questions in ('', counts):
+            return f'{counts} {what}'
+        return f'{counts} {what} ({questions} question{"s" * (questions != "1")})'
 
 
 @dataclass(frozen=True)

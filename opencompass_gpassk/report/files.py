@@ -24,12 +24,14 @@ from opencompass_gpassk.report.charts.style import INSTALL, draw_chart, save_cha
 from opencompass_gpassk.report.tables.contents import paper_tables, report_tables
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
+from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.stored_result import (
     Estimate,
     Result,
     Results,
     figures_of,
     is_ours,
+    questions_behind,
     read_figure,
     sample_count,
     shares_of,
@@ -39,7 +41,7 @@ from opencompass_gpassk.runs.task_states import State, TaskState
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
-FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high')
+FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high', 'questions')
 
 
 def tidy_rows(results: Results) -> list[dict[str, Any]]:
@@ -51,10 +53,11 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
     Returns:
         Rows with the same keys: ``benchmark, model, data_set, sampling, n, group``, a column for
         each field of the groups (``split``, ``language``, …), then ``problems, metric, k, tau,
-        percent, low, high``. A field with the name of another column gets a prefix, such as
-        ``group model``. ``group`` is '' for the whole benchmark. ``k`` and ``tau`` are None if a
+        percent, low, high, questions``. A field with the name of another column gets a prefix, such
+        as ``group model``. ``group`` is '' for the whole benchmark. ``k`` and ``tau`` are None if a
         metric has none. ``percent`` is None if it is undefined. ``low`` and ``high``, the ends of
-        the interval, are None if there is no interval. Lengths and box plots of solutions are not
+        the interval, are None if there is no interval. ``questions`` counts the independent
+        questions that the figure rests on. Lengths and box plots of solutions are not
         percentages; :func:`to_json` has them.
     """
     ours = [
@@ -77,7 +80,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         }
         for label, group in {'': whole, **(result.get('groups') or {})}.items():
             of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
-            for (metric, k, tau), _, value in _values(result, label, group):
+            for (metric, k, tau), key, value in _values(result, label, group):
                 ends = value.interval if isinstance(value, Estimate) else (None, None)
                 rows.append(
                     {
@@ -90,6 +93,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
                         'percent': _finite(value),
                         'low': ends[0],
                         'high': ends[1],
+                        'questions': questions_behind(result, in_group(label, key)),
                     }
                 )
     return rows
@@ -135,15 +139,17 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
                       "reasoning": {…} or null, "warnings": [str], "trials_file": str or null,
                       "uncertainty": {…} or null,
                       "figures": {name: percent or null},
-                      "intervals": {name: [low, high]},
+                      "intervals": {name: [low, high]}, "questions": {name: int},
                       "groups": {label: {"problems": int, field: value, …,
                                          "figures": {name: percent or null},
-                                         "intervals": {name: [low, high]}}}}],
+                                         "intervals": {name: [low, high]},
+                                         "questions": {name: int}}}}],
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
                     "not started", "stage": str, "reason": str, "log": str}]}
 
     The figures have the keys of the result JSON. Figures without an interval are missing in
-    ``intervals``; ``uncertainty`` describes how these were made.
+    ``intervals``; ``uncertainty`` describes how these were made. ``questions`` counts the
+    independent questions that a figure rests on.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -167,7 +173,9 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
         found = {key: value for _, key, value in _values(result, label, group)}
         read = {key: value for key, value in found.items() if value is not None}
         ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
-        return {'figures': read, 'intervals': ends}
+        asked = {key: questions_behind(result, in_group(label, key)) for key in read}
+        known = {key: number for key, number in asked.items() if number is not None}
+        return {'figures': read, 'intervals': ends, 'questions': known}
 
     return {
         'benchmark': result['benchmark'],

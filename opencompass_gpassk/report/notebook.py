@@ -68,7 +68,7 @@ def figure_rows(
     Returns:
         Rows with ``path`` and the columns of the ``.csv`` of a summary: ``benchmark, model,
         data_set, sampling, n, group``, a column for each field of the groups, ``problems, metric,
-        k, tau, percent, low, high``.
+        k, tau, percent, low, high, questions``.
 
     Raises:
         ValueError: If a path has no readable result. A file that is left out is a warning.

@@ -14,7 +14,6 @@ from opencompass_gpassk.results.stored_result import Estimate, Result, Results, 
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.results.warnings import UNAPPLIED
 
-PASS_HAT = 'G-Pass@k_1.0 is what other tools call pass^k'
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
 MOSTLY = 50.0  # percent of the problems

@@ -83,7 +83,7 @@ def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[s
     Returns:
         ``intervals``: key of the figure → [low, high] in percent, for a population of problems.
         Versions of one question are resampled together, and the uncertainty from few samples is
-        included. Figures of fewer than two clusters have no interval. ``intervals_fixed``: the
+        included. Figures of fewer than five clusters have no interval. ``intervals_fixed``: the
         same for these very problems, of figures computed from n and c of each problem.
         ``uncertainty``: what both intervals estimate, and how they were made.
     """

@@ -13,8 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.results.figures import Figure, Over, Side, result_figures
-from opencompass_gpassk.results.groups import Part, headline_problems, parts_of
+from opencompass_gpassk.results.groups import Part, headline_problems, in_group, parts_of
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
@@ -51,6 +52,12 @@ class Columns:
             figure.key: percent(self.values[:, i], self.weights)
             for i, figure in enumerate(self.figures)
         }
+
+    def questions(self) -> dict[str, int]:
+        """Return how many clusters each figure rests on, by key."""
+        defined = ClusterSums.of(self.values, self.clusters, self.weights).defined
+        keys = (figure.key for figure in self.figures)
+        return dict(zip(keys, defined.tolist(), strict=True))
 
 
 def percent(values: Row, weights: Row | None = None) -> float:
@@ -132,6 +139,15 @@ class FigureValues:
         for columns in self.of(part):
             found |= columns.percentages()
         return found
+
+    def questions(self) -> dict[str, int]:
+        """Return how many independent questions each figure rests on, those of groups included."""
+        return {
+            in_group(label, key): number
+            for label, part in self.parts.items()
+            for columns in self.of(part)
+            for key, number in columns.questions().items()
+        }
 
     def undefined(self, figure: Figure, units: Sequence[int] | None = None) -> int:
         """Count the units (problems, questions or responses; default all) where it is undefined."""

@@ -212,6 +212,7 @@ def make_result(
         'judge': judge,
         'prompt': prompt,
     }
+    result['questions'] = values.questions()
     if protocol.judged:
         result['k'] = list(protocol.ks)
         result['taus'] = [float(tau) for tau in protocol.taus]

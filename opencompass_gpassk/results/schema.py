@@ -197,6 +197,10 @@ FIELDS: dict[str, Field] = {
     ),
     'bounds': Field(OBJECT, 'figure → its value if all open responses are wrong, or right'),
     'bounds.*': Field(PAIR, 'lowest and highest, in percent'),
+    'questions': Field(
+        OBJECT, 'figure → independent questions that it rests on; versions of one count once'
+    ),
+    'questions.*': Field(COUNT, 'with fewer than 5, the figure has no interval'),
     'intervals': Field(OBJECT, 'figure → confidence interval, for a population of such problems'),
     'intervals.*': Field(PAIR, 'low and high, in percent'),
     'intervals_fixed': Field(OBJECT, 'figure → confidence interval, for these very problems'),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opencompass_gpassk.inference.sampling import NOT_APPLIED
+from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
 from opencompass_gpassk.results.figures import ACCURACY, SHARES, Figure, result_figures
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
@@ -38,21 +39,55 @@ class Estimate(float):
         return made
 
 
+class Few(float):
+    """A figure in percent that rests on too few questions for an interval.
+
+    Attributes:
+        questions: Their number; versions and translations of one question count once.
+    """
+
+    questions: int
+
+    def __new__(cls, value: float, questions: int) -> Few:
+        made = super().__new__(cls, value)
+        made.questions = questions
+        return made
+
+
 def estimate(result: Mapping[str, Any], key: str) -> float:
     """Return a figure that the result contains; NaN if it is undefined.
 
-    It is an :class:`Estimate` if the result has an interval for it. Results may be made without
-    intervals.
+    It is an :class:`Estimate` if the result has an interval for it, and :class:`Few` if it rests on
+    too few questions for one. Results may be made without intervals.
     """
     value = math.nan if result['figures'][key] is None else float(result['figures'][key])
     intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
     ends = intervals.get(key) if isinstance(intervals, Mapping) else None
-    if math.isnan(value) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
+    value = resting_on(value, questions_behind(result, key))
+    if (
+        isinstance(value, Few)
+        or math.isnan(value)
+        or not isinstance(ends, (list, tuple))
+        or len(ends) != 2
+    ):
         return value
     if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in ends):
         return value
     known = uncertainty if isinstance(uncertainty, Mapping) else {}
     return Estimate(value, (float(ends[0]), float(ends[1])), _method(known, key), known)
+
+
+def resting_on(value: float, questions: int | None) -> float:
+    """Return a figure in percent, :class:`Few` if it is known to rest on too few questions."""
+    if math.isnan(value) or questions is None or questions >= LEAST_CLUSTERS:
+        return value
+    return Few(value, questions)
+
+
+def questions_behind(result: Mapping[str, Any], key: str) -> int | None:
+    """Return on how many independent questions a figure rests; None in results that don't say."""
+    number = (result.get('questions') or {}).get(key)
+    return None if number is None else int(number)
 
 
 def _method(uncertainty: Mapping[str, Any], key: str) -> str:
@@ -141,6 +176,10 @@ class Entry:
         """Return a figure in percent; NaN if it is undefined, None if it wasn't measured."""
         return read_figure(self.result, figure, group)
 
+    def questions(self, figure: Figure, group: str = '') -> int | None:
+        """Return on how many independent questions a figure rests; None if it isn't known."""
+        return questions_behind(self.result or self.greedy or {}, in_group(group, figure.key))
+
     def left_out(self, k: int) -> int:
         """Return how many problems the figures at k leave out."""
         return int(((self.result.get('counts') or {}).get('excluded') or {}).get(str(k), 0))
@@ -176,7 +215,7 @@ def has_verdicts(result: object) -> bool:
 def read_figure(result: Result, figure: Figure, group: str = '') -> float | None:
     """Return a figure of a result; NaN if it is undefined, None if the result doesn't contain it.
 
-    It is an :class:`Estimate` if it has an interval.
+    It is an :class:`Estimate` or :class:`Few`, as :func:`estimate` says.
     """
     key = in_group(group, figure.key)
     return estimate(result, key) if result and key in result['figures'] else None

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
+from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
 from opencompass_gpassk.metrics.estimators import problem_counts
 from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.figures import Figure, result_figures
@@ -26,7 +27,7 @@ class Estimated:
 
     Attributes:
         value: The mean over the problems; NaN if no problem has enough samples.
-        low: Lower end of the interval; NaN if there are fewer than two clusters.
+        low: Lower end of the interval; NaN if there are fewer than five clusters.
         high: Upper end of the interval; NaN like the lower end.
         problems: Problems with enough samples; the mean is over these.
     """
@@ -84,6 +85,8 @@ class Summary(Mapping[str, Estimated]):
         ]
         if undefined := sum(not one.problems for one in self.figures.values()):
             lines.append(f'{undefined} more figures are undefined: no problem has k samples')
+        if any(math.isnan(one.low) for one in self.figures.values() if one.problems):
+            lines.append(f'–: fewer than {LEAST_CLUSTERS} clusters, too few for an interval')
         return '\n'.join(lines)
 
 

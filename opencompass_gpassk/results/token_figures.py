@@ -15,7 +15,7 @@ from opencompass_gpassk.metrics.token_cost import tokens_per_solved
 from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.figures import G_PASS
-from opencompass_gpassk.results.stored_result import Entry, Result
+from opencompass_gpassk.results.stored_result import Entry, Few, Result
 from opencompass_gpassk.trials import TrialTable
 
 LEAST_KNOWN = 95.0  # percent of the responses
@@ -82,7 +82,8 @@ def read_tokens(result: Result, key: str) -> float:
 def cost_text(entry: Entry, k: int) -> str:
     """Return the tokens per problem solved every time with their interval; '' if unknown.
 
-    Of a model that solves no problem every time the lower end is told.
+    Of a model that solves no problem every time the lower end is told. Without an interval it says
+    whether that is since there are too few questions.
     """
     key = PER_SOLVED.format(k=k)
     cost = read_tokens(entry.result, key)
@@ -91,7 +92,8 @@ def cost_text(entry: Entry, k: int) -> str:
     if math.isnan(cost):
         return '' if low is None else f'none solved, above {low:,.0f}'
     if low is None:
-        return f'{cost:,.0f}'
+        few = isinstance(entry.figure(G_PASS(k=k, tau=1.0)), Few)
+        return f'{cost:,.0f}{" (too few)" * few}'
     return f'{cost:,.0f} [{low:,.0f}, {"…" if high is None else f"{high:,.0f}"}]'
 
 

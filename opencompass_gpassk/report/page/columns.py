@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from opencompass_gpassk.report.board import GREEDY, Benchmark
-from opencompass_gpassk.report.cells import BRACKETS, interval_notes
+from opencompass_gpassk.report.cells import BRACKETS, interval_legend, signs_legend
+from opencompass_gpassk.report.page.drawings import TOO_FEW
 from opencompass_gpassk.results.figures import (
     ACCURACY,
     FAMILIES,
@@ -16,7 +17,7 @@ from opencompass_gpassk.results.figures import (
     Over,
     Side,
 )
-from opencompass_gpassk.results.stored_result import Entry, Estimate, figures_of, read_figure
+from opencompass_gpassk.results.stored_result import Entry, Few, figures_of, read_figure
 
 
 class Column(NamedTuple):
@@ -90,11 +91,10 @@ def _about(figure: Figure) -> str:
 
 def column_notes(benchmark: Benchmark) -> list[str]:
     """Return the notes on the intervals of a benchmark's figures."""
-    cells: dict[str, list[float | None]] = {}
+    cells: list[float | None] = []
     for entry in benchmark.entries:
         stored = figures_of(entry.result or entry.greedy or {})
         for figure in (*(one.of_n(None) for one in stored), GREEDY):
-            value = measured(entry, figure)
-            if isinstance(value, Estimate):
-                cells.setdefault(heading_of(figure), []).append(value)
-    return interval_notes(cells, BRACKETS)
+            cells.append(measured(entry, figure))
+    few = TOO_FEW if any(isinstance(value, Few) for value in cells) else ''
+    return [*interval_legend(cells, BRACKETS), *signs_legend((), '', '', '', few)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from opencompass_gpassk.report.cells import shown_cell
-from opencompass_gpassk.results.stored_result import Estimate
+from opencompass_gpassk.results.stored_result import Estimate, Few
 
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
 LIGHT = ('#0861f0', '#d63f10', '#491c56', '#b94e8c', '#64082d', '#ac37bc', '#231d85', '#d00f4d')
@@ -29,6 +29,7 @@ MARKERS = (
 )
 IN_FULL = 8  # models whose curves are drawn in full; the others are grey until they are chosen
 LONGEST_LABEL = 22
+TOO_FEW = 'too few'
 
 
 def look(index: int) -> tuple[int, int]:
@@ -52,6 +53,11 @@ def interval_of(value: float | None) -> Sequence[float] | None:
 def span(ends: Sequence[float] | None) -> str:
     """Return an interval as text, '' without one."""
     return f'[{percent(ends[0])}, {percent(ends[1])}]' if ends else ''
+
+
+def told_interval(value: float | None) -> str:
+    """Return the interval of a figure as text; or that it rests on too few questions; or ''."""
+    return f'{TOO_FEW} ({value.questions})' if isinstance(value, Few) else span(interval_of(value))
 
 
 def dumbbell(some: float | None, every: float | None) -> Markup:
@@ -169,7 +175,7 @@ def _curve(one: Curve, x: Scale, y: Scale, aside: float, *, shown: bool) -> Mark
             one.label,
             tau,
             percent(value),
-            span(interval_of(value)),
+            told_interval(value),
             Markup('<path class=iv d="M{:.1f} {:.1f}V{:.1f}"/>').format(
                 x(tau) + aside, y(ends[0]), y(ends[1])
             )

@@ -35,11 +35,11 @@ from opencompass_gpassk.report.page.drawings import (
     Curve,
     curves_over_tau,
     dumbbell,
-    interval_of,
     look,
     percent,
     solved_bar,
     span,
+    told_interval,
 )
 from opencompass_gpassk.report.page.problems import PageProblem, named
 from opencompass_gpassk.results.figure_values import cluster_names
@@ -83,7 +83,7 @@ def _section(data: PageData, one: DataSet, looks: Mapping[str, int], index: int)
         'index': index,
         'name': data.shown(one.name),
         'of': one,
-        'size': max(one.benchmark.problems, default=None),
+        'size': one.benchmark.size if one.benchmark.problems else '',
         'trust': [*trust_notes(one.benchmark), *_doubtful(one)],
         'warnings': _warnings(one),
         'intervals': column_notes(one.benchmark),
@@ -184,7 +184,7 @@ def _of_board(columns: Sequence[Column], k: int | None, m: int | None) -> list[C
 def _cell(entry: Entry, figure: Figure, *, greedy: bool = False) -> list[str]:
     """Return the lines of a cell: the figure, its interval, and what else is known of it."""
     value = known(entry, figure)
-    more = [span(interval_of(value))]
+    more = [told_interval(value)]
     chance = BY_CHANCE.get(figure.family)
     if chance and (by_chance := known(entry, chance())) is not None:
         more.append(f'by chance {percent(by_chance)}')
@@ -239,9 +239,9 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
         of_kind = [
             (
                 named(label),
-                max(entry.groups.get(label, {}).get('problems') or 0 for entry in entries),
+                _group_size(entries, label),
                 [
-                    (percent(value), span(interval_of(value)), label in weak)
+                    (percent(value), told_interval(value), label in weak)
                     for entry, weak in zip(entries, weakest, strict=True)
                     for value in [known(entry, figure, label)]
                 ],
@@ -250,6 +250,13 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
         ]
         kinds.append((named(alike.get(kind, kind)), of_kind))
     return {'heading': heading_of(figure), 'kinds': kinds} if kinds else None
+
+
+def _group_size(entries: Sequence[Entry], label: str) -> str:
+    """Return the problems of a group and, if these are fewer, its questions in brackets."""
+    problems = max(entry.groups.get(label, {}).get('problems') or 0 for entry in entries)
+    questions = max(entry.questions(AVERAGE, label) or 0 for entry in entries)
+    return f'{problems} ({questions})' if 0 < questions < problems else str(problems)
 
 
 def _alike_fields(problems: Sequence[PageProblem]) -> dict[str, str]:

@@ -37,27 +37,20 @@ PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 TheirsRow = tuple[str, str, int, str, int, Mapping[str, float]]
 
 SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
+# Legends; docs/judges.md and docs/claims.md say the rest.
 BASIS = (
-    'agreement and kappa are over the trials that both judged, each weighted by its stratum; for '
-    'the intervals, trials of different problems are independent, and the correlation of trials of '
-    'one problem is estimated'
+    'agreement, kappa: over the trials that both judged, each weighted by its stratum '
+    '(docs/judges.md)'
 )
-
 RATES = (
-    'rates are those of right answers, and of wrong ones; labels: independent ones, of which equal '
-    'answers are one'
+    'rates: of right answers, and of wrong ones; labels: of equal answers one counts '
+    '(docs/claims.md)'
 )
 PLAN = (
-    'labels: different answers, in proportion to the verdicts and their sources; errors are as '
-    'frequent as in the audit of the run, or 1 % of right and of wrong answers without one; '
-    'enough: the range is narrower than the interval for sampling'
+    'labels: of different answers; enough: the range is narrower than the interval for sampling '
+    '(docs/claims.md)'
 )
-
-
-THEIRS = (
-    'over the problems of which the other tool judged each response; recorded: the verdicts of the '
-    'result'
-)
+THEIRS = 'problems: those that the other tool judged in whole; recorded: the verdicts of the result'
 
 
 def audit_tables(
@@ -291,7 +284,6 @@ def _confusion(one: Comparison, names: Names) -> Table:
     notes = [
         f'drawn from {sample.population} trials in {sample.strata} strata; left out: '
         f'{sample.no_answer} without an answer, {sample.lost} lost',
-        'counts of the drawn trials; unlike agreement and kappa, not weighted by strata',
     ]
     for name, opinions in ((first, one.first), (second, one.second)):
         reasons = Counter(
@@ -309,6 +301,7 @@ def _confusion(one: Comparison, names: Names) -> Table:
             [word, *counts]
             for word, counts in zip(words, one.agreement.confusion.tolist(), strict=True)
         ],
+        ['counts of the drawn trials; unlike agreement and kappa, not weighted by strata'],
         notes,
     )
 

@@ -10,7 +10,6 @@ from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import (
-    PASS_HAT,
     benchmark_notes,
     look_notes,
     sensitivity_notes,
@@ -28,9 +27,13 @@ from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, LOSS, PASS, F
 from opencompass_gpassk.results.stored_result import Entry, figures_of
 
 TRUE = ['model', 'figure', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
-TRUE_NOTES = [
-    "estimate: under true verdicts, according to people's labels on some of them (gpassk audit)",
-    'verdicts: range of the figure of these samples; and sampling: of a population of problems',
+TRUE_LEGEND = [
+    'estimate: under true verdicts, by labels; verdicts: range of these samples; and sampling: of '
+    'such problems'
+]
+LEGEND = [
+    'pass: some of k samples right; G-Pass_τ: a share τ of k; G-Pass_1.0: all, also called '
+    'pass^k (docs/metrics.md)'
 ]
 
 
@@ -61,6 +64,7 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
             ['model', *headings(columns)],
             [[entry.label, *cells(columns, entry, k)] for entry in entries],
+            [] if k is None else LEGEND,
             [
                 *([] if k is None else threshold_notes(benchmark, k)),
                 *(uncertainty_notes(benchmark) if k == benchmark.main_k else []),
@@ -69,9 +73,7 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             marks=marks,
             claims=[claim] if claim else [],
             warnings=[*(() if index else general), *(() if index else ranked.notes)],
-            remarks=[]
-            if index
-            else [*look_notes(benchmark), *sensitivity_notes(benchmark), PASS_HAT],
+            remarks=[] if index else [*look_notes(benchmark), *sensitivity_notes(benchmark)],
             main=k == benchmark.main_k,
         )
     yield from _true_verdicts(benchmark)
@@ -114,15 +116,8 @@ def _left_out(benchmark: Benchmark, entries: Sequence[Entry], k: int) -> str:
 
 
 def _problems(benchmark: Benchmark) -> str:
-    counts = ' or '.join(map(str, benchmark.problems)) or '?'
     ns = sorted({entry.n for entry in benchmark.entries if entry.n > 1})
-    what = (
-        'version'
-        if any(r.get('versions') for e in benchmark.entries for r in e.results)
-        else 'problem'
-    )
-    what += 's' * (counts != '1')
-    return f'{counts} {what}' + (f', n = {" or ".join(map(str, ns))}' if ns else '')
+    return benchmark.size + (f', n = {" or ".join(map(str, ns))}' if ns else '')
 
 
 def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None) -> list[Column]:
@@ -163,7 +158,8 @@ def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
                 recorded = entry.figure(figure)
                 rows.append([entry.label, figure.heading, recorded, found['estimate'], *ranges])
     if rows:
-        yield Table(f'{benchmark.name}: figures under true verdicts', TRUE, rows, TRUE_NOTES)
+        title = f'{benchmark.name}: figures under true verdicts, {benchmark.size}'
+        yield Table(title, TRUE, rows, TRUE_LEGEND)
 
 
 def _tabulated(figure: Figure, entry: Entry) -> bool:

@@ -62,6 +62,25 @@ def cells(columns: Iterable[Column], entry: Entry, k: int | None, group: str = '
     return [cell for column in columns for cell in column.cells(entry, k, group)]
 
 
+def group_sizes(rows: Sequence[tuple[str, Entry]]) -> tuple[list[str], list[list[int | None]]]:
+    """Return the headings of the sizes of groups, and the sizes in each row.
+
+    They are the problems and, if these are fewer in any row, the independent questions.
+
+    Args:
+        rows: Label of the group ('' for all problems) and entry of each row.
+    """
+    problems = [
+        (entry.groups[label] if label else entry.results[0].get('counts') or {}).get('problems')
+        for label, entry in rows
+    ]
+    questions = [entry.questions(AVERAGE, label) for label, entry in rows]
+    both = list(zip(problems, questions, strict=True))
+    if all(asked in (None, number) for number, asked in both):
+        return ['problems'], [[number] for number in problems]
+    return ['problems', 'questions'], list(map(list, both))
+
+
 def group_tables(
     title: str, entries: Sequence[Entry], columns: Sequence[Column], what: str = ''
 ) -> Iterable[Table]:
@@ -74,15 +93,16 @@ def group_tables(
         what: What names the kinds of these tables beside those of others, '' for nothing.
     """
     at_ks = any(column.figure and column.figure.k for column in columns)
-    about = ['group', 'problems', 'model', *(['k'] if at_ks else [])]
     for kind, shown in breakdowns(entries).items():
+        sizes, counts = group_sizes(shown)
+        about = ['group', *sizes, 'model', *(['k'] if at_ks else [])]
         rows: list[list[Cell]] = [
             [
-                *(label, entry.groups[label].get('problems'), entry.label),
+                *(label, *size, entry.label),
                 *([k] if at_ks else []),
                 *cells(columns, entry, k, label),
             ]
-            for label, entry in shown
+            for (label, entry), size in zip(shown, counts, strict=True)
             for k in (entry.ks if at_ks else ()) or (None,)
         ]
         yield Table(

@@ -180,8 +180,8 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 FISHER = (
-    "A, B: right/judged responses. p: Fisher's exact test for each problem; p (Holm) is corrected "
-    'for the number of problems'
+    "A, B: right/judged responses; p: Fisher's exact test of each problem; p (Holm): corrected for "
+    'their number'
 )
 
 
@@ -193,6 +193,9 @@ def comparison_tables(compared: Compared, *, groups: bool) -> list[Table]:
         groups: Whether to show the groups.
     """
     title = f'{compared.title}: B minus A on {counted(len(compared.changes), "problem")}'
+    questions = max((one.measured for one in compared.differences if not one.group), default=0)
+    if questions < len(compared.changes):
+        title += f' ({counted(questions, "question")})'
     if compared.incomparable:
         title += '. NOT COMPARABLE: see the notes'
     headline = [one for one in compared.differences if not one.group]
@@ -203,12 +206,13 @@ def comparison_tables(compared: Compared, *, groups: bool) -> list[Table]:
         *_left_out(compared),
     ]
     notes = ['; '.join(cautions)] if cautions else []
-    notes += [_turned(compared), _tests(compared)]
+    notes.append(_turned(compared))
     claims = [] if compared.incomparable else compared.claims
-    tables = [replace(_differences(title, headline, compared.level, notes), claims=claims)]
+    shown = _differences(title, headline, compared.level)
+    tables = [replace(shown, legend=_legend(compared), notes=notes, claims=claims)]
     of_groups = [one for one in compared.differences if one.family == GROUPS]
     if groups and of_groups:
-        tables.append(_differences(f'{title}, by group', of_groups, compared.level, []))
+        tables.append(_differences(f'{title}, by group', of_groups, compared.level))
     changed = [_changes(word, compared, sign) for word, sign in (('lost', -1), ('gained', 1))]
     return [*tables, *(table for table in changed if table.rows)]
 
@@ -229,25 +233,24 @@ def _verdict(check: Check) -> str:
     return 'UNKNOWN whether it is worse' if check.unknowable else 'not significantly worse'
 
 
-def _tests(compared: Compared) -> str:
+def _legend(compared: Compared) -> list[str]:
     look = compared.look
-    told = f'p of at most {1 - compared.level:.3g} and {FEWEST} clusters of problems that differ'
+    told = f'a claim needs {FEWEST} clusters that differ, and p of at most {1 - compared.level:.3g}'
     if look:
         plan = ', '.join(map(str, look.plan))
-        told += f" (the level of the look at n = {look.n} of {plan}, by O'Brien and Fleming)"
-    return (
-        f'{_percent(compared.level)} intervals for {ESTIMAND}; p: paired sign-flip test, corrected '
-        f'within its family; a claim needs {told}'
-    )
+        told += f', the level of the look at n = {look.n} of {plan}'
+    return [
+        f'{_percent(compared.level)}: intervals for a population of such problems; p: paired '
+        'sign-flip test, corrected in its family',
+        f'{told} (docs/claims.md)',
+    ]
 
 
 def _percent(level: float) -> str:
     return f'{100 * level:.4g} %'
 
 
-def _differences(
-    title: str, differences: Sequence[Difference], level: float, notes: Sequence[str]
-) -> Table:
+def _differences(title: str, differences: Sequence[Difference], level: float) -> Table:
     shown = [one for one in differences if not _hidden(one, differences)]
     columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'family', '']
     rows: list[list[Cell]] = [
@@ -258,7 +261,7 @@ def _differences(
             one.first,
             one.second,
             signed(one.difference),
-            '–' if math.isnan(one.low) else f'{signed(one.low)} … {signed(one.high)}',
+            _interval(one),
             p_text(one.p_value),
             one.family,
             one.claim(level),
@@ -269,7 +272,13 @@ def _differences(
         columns.insert(1, 'over')  # problems, or groups of versions, with the figure in both models
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
-    return Table(title, columns, rows, notes)
+    return Table(title, columns, rows)
+
+
+def _interval(one: Difference) -> str:
+    if math.isnan(one.difference):
+        return '–'
+    return 'too few' if math.isnan(one.low) else f'{signed(one.low)} … {signed(one.high)}'
 
 
 def _hidden(one: Difference, others: Sequence[Difference]) -> bool:

@@ -11,19 +11,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.board import AVERAGE, Board
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import DROP, G_PASS
-from opencompass_gpassk.results.stored_result import Entry, read_figure, same_data
+from opencompass_gpassk.results.stored_result import Entry, read_figure, resting_on, same_data
 
-NOTES = (
-    'slope: change of G-Pass@k_τ, in points, as τ goes from 0 to 1 (least squares through the '
-    'measured τ); it is negative',
-    'greedy - G-Pass: accuracy of the greedy answer minus G-Pass@k_1.0, in points',
-    'SP - RV: accuracy on original problems minus that on versions with other numbers, in points; '
-    '0 is expected where a model has seen neither',
-    'a model that memorised answers tends to a steep slope and wide gaps; an unstable one does too',
+LEGEND = (
+    'slope: of G-Pass@k over τ; steep slopes and wide gaps hint at answers learnt by heart '
+    '(docs/rvbench.md)',
 )
 
 
@@ -34,11 +30,11 @@ def contamination_table(board: Board) -> Table | None:
         for entry in benchmark.entries:
             signs = _signs(entry)
             if any(sign is not None for sign in signs):
-                rows.append([benchmark.name, entry.label, *signs])
+                rows.append([benchmark.name, entry.label, entry.questions(AVERAGE), *signs])
     if not rows:
         return None
-    columns = ['benchmark', 'model', 'k', 'slope', 'greedy - G-Pass', 'SP - RV']
-    return Table('Signs of contamination', columns, rows, NOTES)
+    columns = ['benchmark', 'model', 'questions', 'k', 'slope', 'greedy - G-Pass', 'SP - RV']
+    return Table('Signs of contamination', columns, rows, LEGEND)
 
 
 def slope(taus: Sequence[float], values: Sequence[float]) -> float:
@@ -62,10 +58,11 @@ def _signs(entry: Entry) -> list[Cell]:
     steepness = gap = None
     if k is not None:
         figures = [entry.figure(G_PASS(k=k, tau=tau)) for tau in entry.taus]
-        steepness = slope(entry.taus, list(map(number, figures)))
+        asked = entry.questions(G_PASS(k=k, tau=1.0))
+        steepness = resting_on(slope(entry.taus, list(map(number, figures))), asked)
         strictest, greedy = entry.figure(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
         both = strictest is not None and greedy is not None
         if both and entry.greedy and same_data(entry.greedy, entry.result):
-            gap = number(greedy) - number(strictest)
+            gap = resting_on(number(greedy) - number(strictest), asked)
     drops = (read_figure(result, DROP()) for result in entry.results)
     return [k, steepness, gap, next((one for one in drops if one is not None), None)]

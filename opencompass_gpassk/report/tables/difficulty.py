@@ -13,14 +13,15 @@ from opencompass_gpassk.report.board import (
     group_order,
 )
 from opencompass_gpassk.report.cells import number
+from opencompass_gpassk.report.tables.column import group_sizes
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table
 from opencompass_gpassk.results.figures import G_PASS, Figure
 from opencompass_gpassk.results.stored_result import Entry, same_data
 
 ALL = 'all'
-NOTES = (
-    'drop: accuracy of the greedy answer minus G-Pass@k at the strictest τ, in points and in '
-    'percent of the greedy accuracy',
+LEGEND = (
+    'drop: greedy accuracy minus G-Pass@k at the strictest τ, in points and in percent of that '
+    'accuracy',
 )
 
 
@@ -79,24 +80,26 @@ def _table(benchmark: Benchmark) -> Table | None:
     levels, entries = difficulties(benchmark), comparable(benchmark)
     if not levels:
         return None
-    rows: list[list[Cell]] = [
-        [
-            level or ALL,
-            (entry.groups[level] if level else entry.result.get('counts') or {}).get('problems'),
-            entry.label,
-            entry.ks[-1],
-            *declines(entry, level),
-        ]
+    shown = [
+        (level, entry)
         for level in (*levels, '')
         for entry in entries
         if not level or level in entry.groups
     ]
-    columns = ['difficulty', 'problems', 'model', 'k', 'Greedy', strictest_heading(entries)]
+    sizes, counts = group_sizes(shown)
+    rows: list[list[Cell]] = [
+        [
+            *(level or ALL, *size, entry.label, entry.ks[-1]),
+            *declines(entry, level),
+        ]
+        for (level, entry), size in zip(shown, counts, strict=True)
+    ]
+    columns = ['difficulty', *sizes, 'model', 'k', 'Greedy', strictest_heading(entries)]
     columns += ['drop (points)', 'drop (%)']
     return Table(
         f'{benchmark.name}: drop from greedy by difficulty',
         columns,
         rows,
-        NOTES,
+        LEGEND,
         breakdown=DIFFICULTY,
     )

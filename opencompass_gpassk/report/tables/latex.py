@@ -9,6 +9,7 @@ from itertools import groupby
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.cells import (
     BRACKETS,
+    FEW,
     PLUS_MINUS,
     Mark,
     checked_style,
@@ -60,6 +61,7 @@ SPECIAL = {
         sign: f'$\\{name}$'
         for sign, name in {'τ': 'tau', '≥': 'geq', '→': 'to', '≈': 'approx'}.items()
     },
+    FEW: '$^\\dagger$',
     PLUS_MINUS: PM,
     '−': '$-$',
     '\ufffd': '{?}',

@@ -48,10 +48,10 @@ def threshold_tables(
                 for row in threshold_rows(one, thresholds)
             ],
             [
-                'FPR: share of the solutions with right answers whose validity is below the '
-                f'threshold; by human labels it is {labelled_rate(one):.{DECIMALS}f}',
-                'precision and recall: for finding the wrong solutions among them',
+                'FPR: right answers whose validity is below the threshold; '
+                'precision, recall: in finding wrong solutions'
             ],
+            [f'by human labels the FPR is {labelled_rate(one):.{DECIMALS}f}'],
             decimals=DECIMALS,
         )
         for one in evaluations
@@ -125,9 +125,7 @@ def _figures(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
             'refused',
         ],
         cells,
-        [
-            'F1: macro F1, the mean of the F1 of errors and the F1 of non-errors',
-            f'the score of a solution is the {aggregates} of its steps',
-        ],
+        ['F1: macro F1, the mean of the F1 of errors and the F1 of non-errors'],
+        [f'the score of a solution is the {aggregates} of its steps'],
         decimals=DECIMALS,
     )

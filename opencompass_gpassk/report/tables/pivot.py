@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from opencompass_gpassk.report.tables.table import Cell, Table
+from opencompass_gpassk.results.stored_result import Estimate
 
 OVERALL = 'overall'
 
@@ -19,9 +20,9 @@ def pivots(leaderboard: Table) -> Iterable[Table]:
             :func:`~opencompass_gpassk.report.tables.variables.variable_tables`.
     """
     found: dict[Cell, dict[Cell, dict[Cell, Sequence[Cell]]]] = {}
-    for source, model, decoding, _, *figures, _ in leaderboard.rows:
+    for source, model, decoding, _, _, *figures, _ in leaderboard.rows:
         found.setdefault(decoding, {}).setdefault(model, {})[source] = figures
-    _, sp, _, *others = leaderboard.columns[3:-1]
+    _, sp, _, *others = leaderboard.columns[4:-1]
     headings = [sp, 'Acc', *others]
     for decoding, models in found.items():
         sources = list(dict.fromkeys(source for of in models.values() for source in of))
@@ -35,8 +36,8 @@ def pivots(leaderboard: Table) -> Iterable[Table]:
         yield Table(
             f'{leaderboard.title}, {decoding}',
             ['model', *(f'{source}\n{heading}' for source in sources for heading in headings)],
-            [[float(c) if isinstance(c, float) else c for c in row] for row in rows],
-            ['Acc: accuracy on the versions, RV', *leaderboard.notes],
+            [[float(c) if isinstance(c, Estimate) else c for c in row] for row in rows],
+            ['SP, Acc: accuracy on originals, versions (docs/metrics.md)'],
         )
 
 

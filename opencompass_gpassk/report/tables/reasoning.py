@@ -16,6 +16,18 @@ SHOWN_REFUSALS = 3
 OF_STEPS = {'min': 'the least', 'max': 'the greatest'}
 
 
+def reasoning_legend(found: Sequence[Entry]) -> list[str]:
+    """Return the legend of the table of reasoning: how scores of steps are combined."""
+    least, greatest = (
+        ' or '.join(OF_STEPS.get(how, f'the {how}') for how in _distinct(found, by))
+        for by in ('validity_by', 'redundancy_by')
+    )
+    return [
+        f'validity: {least} chance of a step to be right; redundancy: {greatest} to be useless '
+        '(docs/reasoneval.md)'
+    ]
+
+
 def reasoning_notes(found: Sequence[Entry]) -> list[str]:
     """Return the notes of the table of reasoning.
 
@@ -23,23 +35,8 @@ def reasoning_notes(found: Sequence[Entry]) -> list[str]:
         found: Results with scores of reasoning, at least one.
     """
     notes = [f'scored by {" and ".join(_distinct(found, "scorer"))}']
-    least, greatest = (
-        ' or '.join(OF_STEPS.get(how, f'the {how}') for how in _distinct(found, by))
-        for by in ('validity_by', 'redundancy_by')
-    )
-    notes.append(
-        f'validity: chance that a step is right; of a solution: {least} of its steps; '
-        f'redundancy: chance that a step is right but useless; of a solution: {greatest}'
-    )
     if judged := [one for one in found if has_verdicts(one.result)]:
-        notes.append(
-            'FPR, false-positive rate: share of the right answers whose validity is below '
-            f'{threshold_name(judged)}'
-        )
-    notes.append(
-        'scored: share of the responses with scores; the other figures are means over these; '
-        'steps and tokens are mean counts'
-    )
+        notes.append(f'FPR: right answers whose validity is below {threshold_name(judged)}')
     if silent := _distinct([one for one in found if _silent_on_redundancy(one)], 'scorer'):
         notes.append(f'{" and ".join(silent)}: gives no redundancy, as process reward models do')
     return notes
@@ -144,15 +141,16 @@ def reasoning_tables(board: Board) -> list[Table]:
         return []
     rows: list[list[Cell]] = [
         [
-            *(one.benchmark, one.label, one.panel[1]),
+            *(one.benchmark, one.label, one.panel[1], one.questions(SCORED())),
             *map(one.figure, COLUMNS.values()),
             *(length_of(one, 'steps'), length_of(one, 'tokens')),
         ]
         for one in found
     ]
-    columns = ['benchmark', 'model', 'responses', *COLUMNS, 'steps', 'tokens']
+    columns = ['benchmark', 'model', 'responses', 'questions', *COLUMNS, 'steps', 'tokens']
     warnings = [*mixture_notes(found), *_refusals(found), *_notes_of_unjudged(board)]
-    table = Table('Reasoning', columns, rows, reasoning_notes(found), warnings=warnings, main=True)
+    legend, notes = reasoning_legend(found), reasoning_notes(found)
+    table = Table('Reasoning', columns, rows, legend, notes, warnings=warnings, main=True)
     return [table, _solutions(found), *_breakdowns(found)]
 
 
@@ -189,13 +187,13 @@ def _solutions(found: Sequence[Entry]) -> Table:
         for quantity in QUANTITIES
         for of in ('1st quartile', 'median', '3rd quartile')
     ]
-    notes = ['solutions: those with scores; quartiles are of single solutions, in percent']
+    legend = ['solutions: those with scores; quartiles are of single solutions, in percent']
     return Table(
         'Reasoning of single solutions',
         [*columns, 'steps', 'tokens'],
         rows,
-        notes,
-        'answer (reasoning)',
+        legend,
+        breakdown='answer (reasoning)',
     )
 
 
@@ -206,11 +204,11 @@ def _breakdowns(found: Sequence[Entry]) -> Iterable[Table]:
         for kind, shown in breakdowns(of_it).items():
             rows: list[list[Cell]] = [
                 [
-                    *(label, one.label, one.panel[1]),
+                    *(label, one.label, one.panel[1], one.questions(SCORED(), label)),
                     *(one.figure(figure, label) for figure in COLUMNS.values()),
                 ]
                 for label, one in shown
             ]
-            columns = ['group', 'model', 'responses', *COLUMNS]
+            columns = ['group', 'model', 'responses', 'questions', *COLUMNS]
             title = f'{benchmark}: reasoning by {kind}'
             yield Table(title, columns, rows, breakdown=f'{kind} (reasoning)')

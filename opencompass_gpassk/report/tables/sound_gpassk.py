@@ -50,14 +50,13 @@ def _tables(benchmark: Benchmark, found: Sequence[Entry]) -> Iterable[Table]:
         entries = [e for e in rated if k is None or k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
         yield Table(
-            f'{name}: sound G-Pass@{k}' if k else f'{name}: sound accuracy',
+            f'{name}: sound {f"G-Pass@{k}" if k else "accuracy"}, {benchmark.size}',
             ['model', *headings(columns)],
             [[entry.label, *cells(columns, entry, k)] for entry in entries],
+            ['sound: right, and its reasoning valid; drop: plain minus sound (docs/reasoneval.md)'],
             [
                 *(threshold_notes(benchmark, k) if k else []),
-                'sound: a response counts only if its answer is right and its reasoning has a '
-                f'validity of at least {threshold_name(found)}; drop: the plain figure minus the '
-                'sound one, both over the responses with scores',
+                f'reasoning is valid with a validity of at least {threshold_name(found)}',
             ],
             warnings=[*unknown_notes(found), *mixture_notes(found)],
             main=k == max(ks, default=None),

@@ -10,15 +10,17 @@ from dataclasses import dataclass, field, replace
 from opencompass_gpassk.formats.display import escape_markdown, one_line
 from opencompass_gpassk.report.cells import (
     BRACKETS,
+    FEW,
     PLUS_MINUS,
     Cell,
     Mark,
     checked_style,
-    interval_notes,
-    marks_note,
+    interval_legend,
     shown_cell,
     shown_interval,
+    signs_legend,
 )
+from opencompass_gpassk.results.stored_result import Few
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
@@ -70,7 +72,9 @@ class Table:
         rows: One cell per column. Figures are floats in percent; NaN is undefined, None not
             measured. An :class:`~opencompass_gpassk.results.stored_result.Estimate` also has an
             interval.
-        notes: Notes for reading the figures.
+        legend: What columns mean, in lines of at most 110 characters. With the lines on intervals
+            and signs there are at most three; the docs say the rest.
+        notes: Facts on these figures.
         warnings: Reasons to trust the figures less, the most important first.
         breakdown: The field by which rows group the problems, '' for none.
         decimals: Decimals shown of each figure.
@@ -85,6 +89,7 @@ class Table:
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
+    legend: Sequence[str] = field(default=())
     notes: Sequence[str] = field(default=())
     breakdown: str = ''
     decimals: int = 1
@@ -168,7 +173,7 @@ def shown_notes(
     best: str = STAR,
     with_intervals: Collection[str] | None = None,
 ) -> list[str]:
-    """Return a table's claims, notes on intervals and marks, warnings, notes and remarks.
+    """Return a table's claims, legend, warnings, notes and remarks.
 
     Args:
         table: The table.
@@ -177,19 +182,19 @@ def shown_notes(
         with_intervals: Headings of the columns that show their intervals; None for the headline's.
     """
     headings = table.headline if with_intervals is None else with_intervals
-    columns: Mapping[str, list[Cell]] = {
-        name: [row[index] for row in table.rows]
+    shown = [
+        row[index]
         for index, name in enumerate(table.columns)
         if name in headings
-    }
-    told = []
-    if table.marks:
-        among = 'group and k' if table.breakdown else 'column'
-        told = [marks_note(table.marks.values(), best, NEAR, among)]
+        for row in table.rows
+    ]
+    among = 'group and k' if table.breakdown else 'column'
+    few = any(isinstance(cell, Few) for row in table.rows for cell in row)
     return [
         *table.claims,
-        *interval_notes(columns, style),
-        *told,
+        *interval_legend(shown, style),
+        *signs_legend(table.marks.values(), best, NEAR, among, FEW * few),
+        *table.legend,
         *table.warnings,
         *table.notes,
         *table.remarks,

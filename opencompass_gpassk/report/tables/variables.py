@@ -19,17 +19,15 @@ from opencompass_gpassk.results.figures import (
     OOR_BY_CHANCE,
     SP_ACCURACY,
     UNDERSTANDING_SCORE,
+    Figure,
     Over,
 )
-from opencompass_gpassk.results.stored_result import Entry, figures_of
+from opencompass_gpassk.results.stored_result import Entry, figures_of, resting_on
 
 HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
-READING = (
-    'understanding: among questions with a right original, complete plus half of partial (Eq. 5); '
-    'SP: accuracy on the original problems; RV: on their versions with other numbers; GA: all '
-    'versions right; CR: the original and most versions right; OOR: the original right, but few or '
-    'no versions; chance: what OOR is without memory, if the original is like one of its versions. '
-    'Higher is better, except for OOR and chance'
+LEGEND = (
+    'asked: questions, in brackets those with a right original; SP: of originals, RV: of versions '
+    '(docs/metrics.md)',
 )
 
 
@@ -59,8 +57,9 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[Entry]]) -> Tab
     rows: list[list[Cell]] = []
     for (benchmark, m), measured in by_questions.items():
         name = benchmark if len(sizes) == 1 else f'{benchmark}, {m} versions'
-        rows += _ranked(((name, one.label, one.panel[1]), _headline(one)) for one in measured)
-    notes = [READING]
+        rows += _ranked(
+            ((name, one.label, one.panel[1], _asked([one])), _headline(one)) for one in measured
+        )
     # Two benchmarks surely have different questions only if they are of two sources.
     sources = sorted(name.partition(',')[0] for name, _ in by_questions)
     if sources == ['RV-LEETCODE', 'RV-MATH'] and len(sizes) == 1:
@@ -68,15 +67,14 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[Entry]]) -> Tab
         for one in found:
             of_model.setdefault((one.label, one.panel[1]), []).append(one)
         rows += _ranked(
-            (('overall', *names), _overall(measured))
+            (('overall', *names, _asked(measured)), _overall(measured))
             for names, measured in of_model.items()
             if len(measured) == 2
         )
-        notes.append('overall: mean over the questions of both sources')
     size = min(sizes) if len(sizes) == 1 else 'm'
-    columns = ['benchmark', 'model', 'responses', *_columns(size)]
+    columns = ['benchmark', 'model', 'responses', 'asked', *_columns(size)]
     title = 'Questions with random variables'
-    return Table(title, columns, rows, notes, warnings=list(_missing(found)), main=True)
+    return Table(title, columns, rows, LEGEND, warnings=list(_missing(found)), main=True)
 
 
 def _versions(one: Entry) -> int:
@@ -84,13 +82,30 @@ def _versions(one: Entry) -> int:
     return int(one.result['versions']['per_group'])
 
 
-def _headline(one: Entry, group: str = '') -> list[float | None]:
+def _figures(one: Entry) -> list[Figure]:
     """Return understanding, SP and RV accuracy, GA, CR, OOR and OOR by chance."""
-    figures = (
+    return [
         *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(), GROUP_ACCURACY(m=_versions(one))),
         *(CR(), OOR(), OOR_BY_CHANCE()),
+    ]
+
+
+def _headline(one: Entry, group: str = '') -> list[float | None]:
+    return [one.figure(figure, group) for figure in _figures(one)]
+
+
+def _asked(measured: Sequence[Entry], group: str = '') -> str | None:
+    """Return how many questions there are and, in brackets, how many with a right original."""
+    asked, right = (
+        _sum([one.questions(figure, group) for one in measured])
+        for figure in (ACCURACY(), UNDERSTANDING_SCORE())
     )
-    return [one.figure(figure, group) for figure in figures]
+    return None if asked is None else f'{asked} ({right})'
+
+
+def _sum(numbers: Sequence[int | None]) -> int | None:
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
 
 
 def _unsolved(one: Entry, group: str) -> float:
@@ -119,16 +134,20 @@ def _overall(measured: Sequence[Entry]) -> list[float | None]:
     """Return the mean of each headline figure over all questions of two sources."""
     columns = zip(*map(_headline, measured), strict=True)
     sizes = zip(*map(_defined, measured), strict=True)
+    asked = zip(*([one.questions(f) for f in _figures(one)] for one in measured), strict=True)
     return [
-        sum(n * number(value) for n, value in zip(size, column, strict=True) if n) / sum(size)
-        if sum(size)
-        else math.nan
-        for size, column in zip(sizes, columns, strict=True)
+        resting_on(
+            sum(n * number(value) for n, value in zip(size, column, strict=True) if n) / sum(size)
+            if sum(size)
+            else math.nan,
+            _sum(questions),
+        )
+        for size, column, questions in zip(sizes, columns, asked, strict=True)
     ]
 
 
 def _ranked(
-    rows: Iterable[tuple[Sequence[str], Sequence[float | None]]],
+    rows: Iterable[tuple[Sequence[Cell], Sequence[float | None]]],
 ) -> Iterable[list[Cell]]:
     """Yield rows, names and headline, by their accuracy on versions, the best first."""
     for names, figures in sorted(rows, key=lambda row: -np.nan_to_num(number(row[1][2]), nan=-1)):
@@ -156,25 +175,22 @@ def _stability(benchmark: str, measured: Sequence[Entry]) -> Table:
         if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
         and figure.family not in HEADLINE
     ]
-    rows = [[one.label, one.panel[1], *map(one.figure, figures)] for one in measured]
-    notes = [
-        'complete, partial, collapsed understanding: among the questions whose original is right, '
-        'the share with most, some, or few or no versions right; understanding below 60 is '
-        'inconsistent (arXiv 2501.11790)',
-        'G-Pass over versions: chance that at least a share τ is right, one response per version',
-        'variances, times 100: between versions due to their numbers, between samples due to '
-        'chance; unbiased estimates, so the first may be below 0',
+    rows = [[one.label, one.panel[1], _asked([one]), *map(one.figure, figures)] for one in measured]
+    legend = [
+        'complete, partial, collapsed: of questions with a right original; variances times 100 '
+        '(docs/metrics.md)'
     ]
     title = f'{benchmark}: understanding'
     headings = [one.key for one in figures]
-    return Table(title, ['model', 'responses', *headings], rows, notes, 'version')
+    columns = ['model', 'responses', 'asked', *headings]
+    return Table(title, columns, rows, legend, breakdown='version')
 
 
 def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[Table]:
-    columns = ['group', 'model', 'responses', *_columns(m), 'drop', 'unsolved']
-    notes = [
-        'unsolved: how the questions without a right answer to any version, in any sample, are '
-        'distributed over the groups (Table 7 of arXiv 2501.11790)'
+    columns = ['group', 'model', 'responses', 'asked', *_columns(m), 'drop', 'unsolved']
+    legend = [
+        'unsolved: how questions without any right answer to a version are distributed over the '
+        'groups'
     ]
     for kind, shown in breakdowns(measured).items():
         if kind == 'version':  # the originals, which have columns
@@ -184,5 +200,5 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[T
             unsolved = [_unsolved(one, group) for group, other in shown if other is one]
             share = 100 * _unsolved(one, label) / sum(unsolved) if sum(unsolved) else math.nan
             figures = (*_headline(one, label), one.figure(DROP(), label))
-            rows.append([label, one.label, one.panel[1], *figures, share])
-        yield Table(f'{benchmark}: versions by {kind}', columns, rows, notes, breakdown=kind)
+            rows.append([label, one.label, one.panel[1], _asked([one], label), *figures, share])
+        yield Table(f'{benchmark}: versions by {kind}', columns, rows, legend, breakdown=kind)
