@@ -343,7 +343,7 @@ def test_the_look_is_that_of_the_side_with_fewer_samples(
     found, told = compared(capsys, a, b, '--looks', 2, 4, 8)
     assert found['look']['n'] == 4
     assert len(found['cautions']) == 1
-    assert 'B was looked at with n = 4, 9: if the other side had n = 4 then' in told
+    assert 'B was looked at with n = 4, 9: if it was compared with the other side at n = 4' in told
     found, _ = compared(capsys, looked_at(tmp_path / 'c', 16, 0.2, []), a, '--looks', 2, 4, 8)
     assert found['cautions'] == []
 

@@ -33,10 +33,10 @@ FORMULA = re.compile(r'^\$\$(.+?)\$\$$', re.DOTALL | re.MULTILINE)
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that lie outside of ``docs``, and the one of the commands."""
+    """Add the pages that lie outside of ``docs``, and the one with the help of all commands."""
     made = {page: (ROOT / name).read_text('utf-8') for name, page in PAGES.items()}
     with patch.dict(os.environ, COLUMNS='100'):  # the width of the help texts
-        made['commands.md'] = '# Commands\n\n' + '\n'.join(_described(build_parser(), 2))
+        made['help.md'] = '# Help of all commands\n\n' + '\n'.join(_described(build_parser(), 2))
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     return files
@@ -75,7 +75,7 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     def linked(match: re.Match[str]) -> str:
         image, label, target, anchor = match.groups()
         path = (folder / target).resolve()
-        if not path.exists() and path.name != 'commands.md':  # code that looks like a link
+        if not path.exists():  # code that looks like a link
             return match[0]
         place = path.relative_to(ROOT).as_posix()
         if path.is_dir() or (place not in PAGES and not place.startswith('docs/')):

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from multiprocessing import connection, get_context
@@ -61,7 +61,22 @@ PATIENCE = 300.0  # seconds for a whole config
 GAINS, IN_PART, MARK, SUBJECTIVE = 'gains', 'gains in part', 'a mark', 'subjective'
 NETWORK, PACKAGE, UNREAD = 'needs the network', 'needs a package', 'not read'
 ENDED, BROKEN, NOT_ASKED = 'ended', 'does not load', 'no responses'
-OUTCOMES = (GAINS, IN_PART, MARK, SUBJECTIVE, NETWORK, PACKAGE, UNREAD, ENDED, BROKEN, NOT_ASKED)
+OUTCOMES = {
+    GAINS: 'right responses are judged correct and wrong ones incorrect, in all its data sets',
+    IN_PART: 'so in some of its data sets, not in others',
+    MARK: 'the evaluator gives a response a mark between wrong and right, such as ROUGE, F1 or '
+    'recall, or gives one figure for all responses together',
+    SUBJECTIVE: 'a judge model compares models or gives marks, and no response is right',
+    NETWORK: 'the evaluator downloads something when it judges, so it could not be tried here',
+    PACKAGE: 'the evaluator needs a package that OpenCompass does not install',
+    UNREAD: 'the evaluator called no made row right, or all, or ended in an error: it reads '
+    'a format that was not tried, and may work with its own data',
+    ENDED: 'its process hung or died',
+    BROKEN: 'OpenCompass itself cannot read the config',
+    NOT_ASKED: 'it measures perplexity, asks in conversations or through agents, or holds no data '
+    'sets',
+}
+TOLD = (MARK, SUBJECTIVE, UNREAD)  # outcomes that say enough, so that no message is shown
 REASONS = {
     NETWORK: r'[Oo]ffline|Max retries|LocalEntryNotFound|URLError|Connect(?:ion)?Error|not cached|'
     "[Cc]onnection refused|CodeEvalService|[Cc]ouldn't (?:connect|reach|find)",
@@ -333,25 +348,41 @@ def tables(record: Mapping[str, Mapping[str, Finding]]) -> dict[str, str]:
         'found': f'Of the {len(sums):,} data set configs of OpenCompass '
         f'{opencompass.__version__}, {asking:,} ask for single responses. **{counts[GAINS]:,} of '
         f'these ({counts[GAINS] / asking:.0%}) gain G-Pass@k.**\n',
-        'outcomes': table(['outcome', 'configs'], ((one, counts[one]) for one in OUTCOMES)),
+        'outcomes': table(
+            ['outcome', 'configs', 'meaning'],
+            ((one, counts[one], meaning) for one, meaning in OUTCOMES.items()),
+        ),
         'folders': table(
             ['folder', 'configs', 'gain', 'others'],
             ((folder, c.total(), c[GAINS], _listed(c)) for folder, c in sorted(folders.items())),
         ),
-        'reasons': table(
-            ['outcome', 'evaluator', 'configs', 'reason'],
-            (
-                (outcome, name, len(whys), whys[0])
-                for (outcome, name), whys in sorted(
-                    reasons.items(), key=lambda one: (OUTCOMES.index(one[0][0]), -len(one[1]))
-                )
-            ),
-        ),
+        'reasons': reasons_table((*key, len(whys), whys[0]) for key, whys in reasons.items()),
     }
 
 
+def reasons_table(rows: Iterable[tuple[str, str, int, str]]) -> str:
+    """Return the table of evaluators that share an outcome and a reason, most configs first.
+
+    Args:
+        rows: Outcome, evaluator, number of configs and message of each.
+    """
+    shared: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    for outcome, name, count, why in rows:
+        shared[outcome, '' if outcome in TOLD else why].append((count, name))
+    order = list(OUTCOMES)
+    return table(
+        ['outcome', 'message', 'evaluators, with their configs'],
+        (
+            (outcome, why, ', '.join(f'{name} {count}' for count, name in sorted(found)[::-1]))
+            for (outcome, why), found in sorted(
+                shared.items(), key=lambda one: (order.index(one[0][0]), -max(one[1])[0])
+            )
+        ),
+    )
+
+
 def _listed(counts: Mapping[str, int]) -> str:
-    return '; '.join(f'{one}: {counts[one]}' for one in OUTCOMES[1:] if counts[one])
+    return '; '.join(f'{one}: {counts[one]}' for one in OUTCOMES if counts[one] and one != GAINS)
 
 
 def _shortened(why: str) -> str:

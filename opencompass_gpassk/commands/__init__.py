@@ -147,5 +147,5 @@ def add_undecided_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--undecided',
         choices=('unjudged', 'incorrect'),
-        help='with judge rule: what an answer is that the rules cannot decide (default: unjudged)',
+        help='with judge rule: how answers count that no rule can decide (default: unjudged)',
     )

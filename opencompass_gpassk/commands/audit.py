@@ -205,8 +205,8 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
     audits = {judge: audit for judge, audit in audits.items() if _has_labels(audit)}
     if not audits:
         note(
-            'no labels: nothing was estimated. None is on a verdict of a rule or a judge; '
-            "people's own verdicts count as true"
+            'no labels: nothing was estimated. The labels tell nothing of a rule or a judge, since '
+            "the verdicts that they are on are people's own, which count as true"
         )
         return
     with VerdictStore(store) as kept:

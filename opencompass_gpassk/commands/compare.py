@@ -72,9 +72,8 @@ is at most 1 - LEVEL. The named figures on all compared data sets are one family
 figures don't affect that.
 
 --looks gives a plan of several comparisons of A and B, the next with more samples, such as n = 16,
-32 and 48. This is one of them, and its tests and intervals have its level. Without a plan they are
-nominal if a result was looked at before; a caution then says so. The n is that of the side with
-fewer samples.
+32 and 48. This comparison is one of them: that of the n of the side with fewer samples. Tests and
+intervals have its level. Without a plan they do not allow for earlier looks, and a caution says so.
 
 --margin 3 asks whether B is at most 3 points less stable than A in the primary figure, as of a
 quantised or cheaper model: it is shown if the whole interval of B - A lies above -3.

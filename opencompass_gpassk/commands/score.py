@@ -143,8 +143,8 @@ def add_parser(subparsers: Any, told: str) -> None:
         type=float,
         default=1.0,
         metavar='SHARE',
-        help='if fewer than this share of the responses that a run was to have are there, or were '
-        'judged because the judge could not be reached, end with an error (default: 1)',
+        help='end with an error if responses of a run are missing, or the judge cannot be reached, '
+        'and less than this share of all responses is there, or is judged (default: 1)',
     )
     parser.add_argument(
         '--skip-bad', action='store_true', help='leave out malformed rows or data sets'

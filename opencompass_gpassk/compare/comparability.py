@@ -144,13 +144,13 @@ def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[s
             if looks:
                 found.append(
                     f'{side} has n = {one.protocol.n} and was looked at with n = {_listed(looks)} '
-                    'before: p-values are nominal, as if nobody had looked; --looks corrects them '
-                    'for looks that were planned'
+                    'before: p-values are nominal, they do not allow for the earlier look; give '
+                    '--looks if both looks were planned'
                 )
         elif late := [n for n in looks if n >= look.n]:
             found.append(
-                f'{side} was looked at with n = {_listed(late)}: if the other side had n = '
-                f'{look.n} then, this look was made before, and p-values are nominal'
+                f'{side} was looked at with n = {_listed(late)}: if it was compared with the other '
+                f'side at n = {look.n} then, this look is a second one, and p-values are nominal'
             )
     return found
 

@@ -218,7 +218,7 @@ def look_notes(benchmark: Benchmark) -> list[str]:
     """Return which results were looked at with fewer samples before."""
     return [
         f'{one.label} was looked at with n = {", ".join(map(str, before))} before: p-values of '
-        'comparisons are nominal, as if nobody had looked'
+        'comparisons are nominal, they do not allow for the earlier look'
         for one in benchmark.entries
         if (before := one.result.get('looks'))
     ]

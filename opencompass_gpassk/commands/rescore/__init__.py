@@ -53,8 +53,8 @@ def add_parser(subparsers: Any, told: str) -> None:
         '--min-coverage',
         type=float,
         metavar='SHARE',
-        help='if fewer of the responses than this share were judged because the judge could not be '
-        'reached, end with an error (default: as in the config)',
+        help='end with an error if the judge cannot be reached and less than this share of the '
+        'responses is judged (default: as in the config)',
     )
     parser.add_argument(
         '--config',

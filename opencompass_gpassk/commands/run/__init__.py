@@ -113,14 +113,14 @@ def add_parser(subparsers: Any, told: str) -> None:
         nargs='+',
         default=[],
         metavar='FIELD',
-        help='sampling fields that a server refuses and that are not sent, such as top_k; the '
-        "results' signature says so",
+        help='sampling fields that are not sent, since the server refuses them, such as top_k; '
+        'the server then chooses, and the signature of the results says so',
     )
     parser.add_argument(
         '--unsampled',
         action='store_true',
-        help='measure models of OpenCompass whose wrapper sends no sampling parameters all the '
-        'same; the first warning of results, tables and page says so',
+        help='also measure models whose wrapper in OpenCompass sends no sampling parameters; the '
+        'first warning of results, tables and page says so',
     )
     parser.add_argument(
         '--limit',

@@ -43,8 +43,8 @@ BASIS = (
     '(docs/judges.md)'
 )
 RATES = (
-    'rates: of right answers, and of wrong ones; labels: of equal answers one counts '
-    '(docs/claims.md)'
+    'rates: shares of the right answers, and of the wrong ones; labels: equal answers to a problem '
+    'share one (docs/claims.md)'
 )
 PLAN = (
     'labels: of different answers; enough: the range is narrower than the interval for sampling '
