@@ -54,6 +54,7 @@ def estimated(rows: list[str], audit: dict[str, tuple[float, float, float]], k: 
     return judge_error(values, {'outcomes': audit, 'known': {}}, {f'G-Pass@{k}_1.0': (20.0, 60.0)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('faulty', 'rate'), [(1.0, 0.01), (0.02, 0.5)])
 def test_errors_of_single_samples_are_put_right(faulty: float, rate: float) -> None:
     """Nine of ten problems are always solved; all different answers, some called wrong.
@@ -264,6 +265,7 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     assert low <= first['figures']['G-Pass@4_1.0']['estimate'] <= high
 
 
+@pytest.mark.slow
 def test_without_labels_on_verdicts_nothing_is_estimated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

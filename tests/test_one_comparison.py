@@ -90,6 +90,7 @@ def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
 
 
+@pytest.mark.slow
 def test_twenty_pairs_have_one_answer_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

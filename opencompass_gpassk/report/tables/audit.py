@@ -43,8 +43,8 @@ BASIS = (
     '(docs/judges.md)'
 )
 RATES = (
-    'rates: shares of the right answers, and of the wrong ones; labels: equal answers to a problem '
-    'share one (docs/claims.md)'
+    'rates: of the right answers, and of the wrong ones; labels: equal answers share one '
+    '(docs/claims.md)'
 )
 PLAN = (
     'labels: of different answers; enough: the range is narrower than the interval for sampling '
