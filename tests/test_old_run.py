@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import tarfile
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in os.environ:
         if name.startswith(('GPASSK_', 'OC_JUDGE_')):
             monkeypatch.delenv(name)
-    with tarfile.open(CASE) as packed:
-        packed.extractall(tmp_path / 'outputs', filter='data')
+    shutil.unpack_archive(CASE, tmp_path / 'outputs')
     folder = tmp_path / 'outputs/20260101_000000'
     (config,) = (folder / 'configs').glob('*.py')
     config.write_text(config.read_text('utf-8').replace('PACKAGE', str(PACKAGE)), 'utf-8')

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
-import tarfile
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
@@ -79,8 +79,7 @@ def test_a_killed_run_goes_on_and_scores_nothing_twice(tmp_path: Path) -> None:
 
 def test_scores_of_version_1(tmp_path: Path) -> None:
     """The store of an earlier version's run holds the same scores when it is converted."""
-    with tarfile.open(Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz') as packed:
-        packed.extractall(tmp_path, filter='data')
+    shutil.unpack_archive(Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz', tmp_path)
     path = tmp_path / '20260101_000000/step_scores.sqlite'
     with closing(sqlite3.connect(path)) as connection:
         ((settings,),) = connection.execute('SELECT settings FROM scorers').fetchall()

@@ -183,4 +183,4 @@ def test_own_questions_are_asked_by_opencompass(
     assert (result['benchmark'], result['counts']['trials']) == ('my_questions', 12)
     assert result['versions'] | {'per_group': 5, 'groups': 2, 'originals': 2} == result['versions']
     assert result['groups'].keys() == {'work', 'parks', 'original'}
-    assert 'GA@5' in done.stdout
+    assert 'understanding' in done.stdout
