@@ -29,8 +29,9 @@ settings.load_profile('busy')
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the file first that takes longest, so that other processes do the rest meanwhile."""
-    items.sort(key=lambda item: 'test_end_to_end' not in item.nodeid)
+    """Put the files first that take longest, so that no process ends long before another."""
+    longest = ('test_end_to_end', 'test_slurm')
+    items.sort(key=lambda item: not any(name in item.nodeid for name in longest))
 
 
 @pytest.fixture
