@@ -196,6 +196,7 @@ def login_node(tmp_path_factory: pytest.TempPathFactory) -> LoginNode:
     return environment, told
 
 
+@pytest.mark.slow
 def test_fetch_tells_sizes_and_places(login_node: LoginNode) -> None:
     """One line for each name."""
     environment, told = login_node
@@ -207,6 +208,7 @@ def test_fetch_tells_sizes_and_places(login_node: LoginNode) -> None:
     assert f'{COMMIT}/data' in aime
 
 
+@pytest.mark.slow
 def test_what_was_fetched_is_found_without_the_hub(login_node: LoginNode) -> None:
     """With HF_HUB_OFFLINE=1 it is loaded from the cache; what is not there says so, by name."""
     environment, told = login_node

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from opencompass_here import TASKS_HERE, opencompass
 from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
@@ -175,12 +174,10 @@ def test_own_questions_are_asked_by_opencompass(
     questions, config = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
     Path('my_questions.py').write_text(questions, 'utf-8')
     Path('mine.py').write_text(config, 'utf-8')
-    command = [Path(sys.executable).with_name('opencompass'), 'mine.py']
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
+    screen = opencompass(tmp_path, 'mine.py', TASKS_HERE)
     (path,) = Path('outputs/mine').glob('*/results/*/mine-greedy-n1.json')
     result = json.loads(path.read_text())
     assert (result['benchmark'], result['counts']['trials']) == ('my_questions', 12)
     assert result['versions'] | {'per_group': 5, 'groups': 2, 'originals': 2} == result['versions']
     assert result['groups'].keys() == {'work', 'parks', 'original'}
-    assert 'understanding' in done.stdout
+    assert 'understanding' in screen
