@@ -155,7 +155,7 @@ def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
         (['--model-b', 'other'], '--model-b is other; choose from m'),
         (['--dataset', 'none'], '--dataset none is in neither; choose from lmb-n8, lmb-greedy'),
         (['--level', '2'], 'level of intervals is 2.0'),
-        (['--level', '0.9999999'], 'too few for a level of 1; take 5'),
+        (['--level', '0.9999999'], '0.9999999 is too high for a test'),
         (['--json', '/nowhere/x.json'], 'No such file'),
     ],
 )

@@ -160,7 +160,7 @@ def test_a_judge_may_be_asked_instead(
     with pytest.raises(SystemExit):
         main([*argv, '--judge', 'llm', '--model', 'x'])
     assert main(argv) == 1
-    assert 'give one of model, reward_model, judge' in capsys.readouterr().err
+    assert 'give --model, --reward-model or --judge' in capsys.readouterr().err
 
 
 def test_what_a_judge_left_open_is_asked_for_again(

@@ -66,6 +66,13 @@ def test_certain_short_answers_are_no_repeated_seed(cut_off: bool) -> None:
     assert found.warning() is None
 
 
+@pytest.mark.parametrize('seeds', ['AAAAAAAAAAAAAAAB', 'AAAAAAAABBBBBBBB'])
+def test_many_copies_of_few_replicas_are_found(seeds: str) -> None:
+    """How often copies agree says nothing of how often independent replicas would."""
+    found = audit([[f'{p} {seed}' for seed in seeds] for p in range(12)])
+    assert 'seed' in str(found.warning())
+
+
 def test_responses_that_are_cut_off_are_no_copies() -> None:
     """Their beginnings are alike; but if they differ, a repeated seed is found."""
     same = [[f'{p} ' + 'x' * 300] * 4 for p in range(20)]

@@ -127,7 +127,9 @@ def test_killed_by_slurm_after_an_interrupt_is_interrupted(tmp_path: Path) -> No
     log = tmp_path / 'logs/infer/m/d.out'
     log.write_text(f'{log.read_text()}\nsrun: error: n1: task 0: Killed\n')
     run.infer_log('m', 'e', ['e'], 'ValueError: own')
-    tell_interrupted(tmp_path)
+    tell_interrupted(tmp_path, log.stat().st_mtime + 1)
+    assert states(run)['m/d'][2].startswith('srun: error')
+    tell_interrupted(tmp_path, log.stat().st_mtime)
     assert [state[2] for state in states(run).values()] == ['interrupted', 'ValueError: own']
 
 

@@ -205,8 +205,13 @@ def _run(args: argparse.Namespace) -> int:
 
 def _settings(level: float) -> IntervalSettings:
     """Return settings with as many sign flips as p-values at a level need."""
-    flips = PER_TAIL / (1 - level) if 0 < level < 1 else 0
-    return IntervalSettings(resamples=min(max(10_000, 2 * math.ceil(flips)), MOST), level=level)
+    flips = 2 * math.ceil(PER_TAIL / (1 - level)) if 0 < level < 1 else 0
+    if flips > MOST:
+        raise ValueError(
+            f'the level {level!r} is too high for a test with {MOST:,} sign flips; give one of at '
+            f'most {1 - 2 * PER_TAIL / MOST:.5f}, or plan the first look at more samples'
+        )
+    return IntervalSettings(resamples=max(10_000, flips), level=level)
 
 
 def _exit_code(checks: Sequence[Check], gated: Sequence[Compared]) -> int:

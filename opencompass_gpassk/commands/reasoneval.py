@@ -431,6 +431,11 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
     if named.get('judge', 'llm') not in MODES:
         # A mode is left to the scorer: `match`, which the environment may set, is about answers.
         named['judge'] = read_settings(named['judge']).as_dict()
+    if not named and not args.settings:
+        raise ValueError(
+            'no scorer is named; give --model, --reward-model or --judge, or one of them in the '
+            'file of --settings'
+        )
     if not args.settings:
         return ReasoningSettings(**named, **further)
     given = {**settings_in(args.settings), **named, **further}

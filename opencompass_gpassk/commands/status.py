@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,12 @@ def _goes_on(path: Path) -> bool:
     if is_running(path):
         return True
     folder = find_run(path)
-    states = task_states(planned_run(folder, read_run_config(folder)))
+    try:
+        planned = planned_run(folder, read_run_config(folder))
+    except ValueError:  # OpenCompass may just be writing it
+        time.sleep(1)
+        planned = planned_run(folder, read_run_config(folder))
+    states = task_states(planned)
     return any(one.state not in (State.FINISHED, State.FAILED) for one in states)
 
 

@@ -715,7 +715,7 @@ class _Asking:
         self.client = client
         self.receive = receive
         self.counts = counts
-        counts.heard = time.monotonic()
+        counts.heard, counts.failing = time.monotonic(), ''
         most = client.max_concurrency
         self.endpoints = [
             Endpoint(one, most, client.limits.get(one, min(START, most)))

@@ -24,8 +24,9 @@ class Independence:
         duplicates: Share of long, whole responses that copy an earlier one to the same problem, in
             [0, 1]; NaN where there is none.
         repeated_replicas: Replicas that give an earlier replica's response to every problem.
-        chance: About how likely any two of these replicas would be equal if all were independent:
-            of short answers, and of those cut off soon, many are alike.
+        chance: About how likely any two replicas would be equal if all were independent, from how
+            often the different ones agree: many short answers, and many that are cut off soon, are
+            alike.
         problems: Problems with at least two responses.
         whole: Problems with at least two whole responses.
         long_responses: Whole responses of at least ``LONG_RESPONSE`` characters.
@@ -84,12 +85,6 @@ def audit_independence(
     distinct = np.bincount(pairs[0], minlength=int(problem.max(initial=-1)) + 1)
     identical = float(np.mean(distinct[repeated] == 1)) if len(repeated) else float('nan')
 
-    (of, _), times = np.unique(np.stack([problem, text]), axis=1, return_counts=True)
-    drawn = np.bincount(problem)
-    alike = np.bincount(of, times * (times - 1), len(drawn))  # pairs, as drawn * (drawn - 1) are
-    several = drawn > 1
-    logs = np.log(np.maximum(alike[several], 0.5) / (drawn * (drawn - 1))[several])
-
     long = (length >= LONG_RESPONSE) & ~cut_off
     _, long_counts = np.unique(np.stack([problem[long], text[long]]), axis=1, return_counts=True)
     copies = float(np.sum(long_counts - 1) / np.sum(long)) if long.any() else float('nan')
@@ -99,12 +94,18 @@ def audit_independence(
     replicas, column = np.unique(replica, return_inverse=True)
     grid = np.broadcast_to(-1 - np.arange(len(replicas)), (len(problems), len(replicas))).copy()
     grid[row.reshape(-1), column.reshape(-1)] = text
+    # How many pairs of different replicas agree on each problem; copies would count twice.
+    different = np.unique(grid, axis=1)
+    drawn = different.shape[1]
+    times = [np.unique(texts, return_counts=True)[1] for texts in different]
+    agree = np.array([(one * (one - 1)).sum() for one in times])
+    logs = np.log(np.maximum(agree, 0.5) / max(drawn * (drawn - 1), 1)) * (drawn > 1)
     return Independence(
         identical=identical,
         duplicates=copies,
-        repeated_replicas=len(replicas) - np.unique(grid, axis=1).shape[1] if len(grid) else 0,
+        repeated_replicas=len(replicas) - drawn if len(grid) else 0,
         chance=len(replicas) ** 2 / 2 * float(np.exp(logs.sum())),
-        problems=int(several.sum()),
+        problems=int((np.bincount(problem) > 1).sum()),
         whole=len(repeated),
         long_responses=int(long.sum()),
         replicas=len(replicas),

@@ -145,7 +145,8 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
                                          "intervals": {name: [low, high]},
                                          "questions": {name: int}}}}],
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
-                    "not started", "stage": str, "reason": str, "log": str}]}
+                    "not started", "stage": str, "reason": str, "log": str,
+                    "dead_shards": {shard: str}}]}
 
     The figures have the keys of the result JSON. Figures without an interval are missing in
     ``intervals``; ``uncertainty`` describes how these were made. ``questions`` counts the

@@ -555,8 +555,8 @@ SHARES = {
     'no answer': 'responses without a final answer, among those not lost',
     'unrecognised': 'finished responses without a recognised answer, which may be right, among all',
     'truncated': 'responses cut off, among those where this is known',
-    'identical': 'problems whose responses are all the same text',
-    'duplicates': 'long responses that copy an earlier one to the same problem',
+    'identical': 'problems whose responses, but for those cut off, are all the same text',
+    'duplicates': 'long responses, not cut off, that copy an earlier one to the same problem',
 }
 
 

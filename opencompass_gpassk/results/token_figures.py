@@ -69,7 +69,11 @@ def token_figures(values: FigureValues, level: float | None = None) -> dict[str,
         if not math.isnan(cost.low):
             intervals[key] = [cost.low, None if math.isinf(cost.high) else cost.high]
     found = {'known': share, 'figures': figures, **({'intervals': intervals} if level else {})}
-    cut_off = [one.num_tokens for one in table.trials if one.truncated and one.num_tokens]
+    cut_off = [
+        one.num_tokens
+        for one, counts in zip(table.trials, among, strict=True)
+        if counts and one.truncated and one.num_tokens
+    ]
     return {**found, **({'cut_off': [min(cut_off), max(cut_off)]} if cut_off else {})}
 
 

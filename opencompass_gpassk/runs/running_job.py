@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import psutil
 
+from opencompass_gpassk.formats.stored_files import open_regular
 from opencompass_gpassk.runs.config import find_run, run_config
 
 # In the work dir; `opencompass -r` goes on with the entry whose name comes last there.
@@ -22,8 +24,10 @@ def lock(log: IO[bytes], work_dir: Path) -> None:
     Raises:
         ValueError: If the job is running; the message names its processes.
     """
-    if _locked(log):
-        return
+    for _ in range(3):  # whoever asks whether the job runs has it for a moment
+        if _locked(log, fcntl.LOCK_EX):
+            return
+        time.sleep(0.05)
     running = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -46,8 +50,8 @@ def require_idle(work_dir: Path) -> None:
 
 def is_running(work_dir: Path) -> bool:
     """Tell whether a job runs in a work dir; False where it can't be known."""
-    with suppress(OSError), (work_dir / LOG).open('r+b') as log:
-        return not _locked(log)
+    with suppress(OSError, ValueError), open_regular(work_dir / LOG) as log:
+        return not _locked(log, fcntl.LOCK_SH)
     return False
 
 
@@ -57,6 +61,7 @@ def begun_run(work_dir: Path) -> Path:
     Raises:
         ValueError: If there is none, or a job runs whose OpenCompass has not begun its run.
     """
+    work_dir = work_dir.absolute()
     run = find_run(work_dir)
     job = work_dir.with_name(f'{work_dir.name}.py')  # written when the job was started
     earlier = job.is_file() and run_config(run).stat().st_mtime < job.stat().st_mtime
@@ -65,10 +70,10 @@ def begun_run(work_dir: Path) -> Path:
     return run
 
 
-def _locked(log: IO[bytes]) -> bool:
+def _locked(log: IO[bytes], kind: int) -> bool:
     """Lock a file; return whether that worked, or can't be done in this file system."""
     try:
-        fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(log, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:

@@ -11,7 +11,7 @@ from opencompass.runners import SlurmRunner
 
 from opencompass_gpassk.runs.predictions import INCOMPLETE
 from opencompass_gpassk.runs.slurm_queue import was_cancelled
-from opencompass_gpassk.runs.task_states import BY_SCANCEL, read_log
+from opencompass_gpassk.runs.task_states import BY_SCANCEL, read_log, tell_end
 
 
 class GPassKSlurmRunner(SlurmRunner):
@@ -44,8 +44,7 @@ class GPassKSlurmRunner(SlurmRunner):
         log = Path(self._task.get_log_path(file_extension='out'))
         # The name is cut as OpenCompass does. A job's own log doesn't always tell of scancel.
         if failed and was_cancelled(self._task.name[:512]):
-            with log.open('a') as file:
-                file.write(f'{BY_SCANCEL}\n')
+            tell_end(log, BY_SCANCEL)
             return False
         # An evaluation lacks the responses of a dead shard however often it is tried.
         return failed and not (log.is_file() and INCOMPLETE in read_log(log))

@@ -111,12 +111,18 @@ def last_exception(log: str) -> str | None:
     return sudden[-1][:LONGEST] if sudden else None
 
 
-def tell_interrupted(run: Path) -> None:
-    """Add to logs that their tasks were interrupted, where Slurm says that they were killed."""
+def tell_end(log: Path, told: str) -> None:
+    """Add to a task's log how it ended, as a line of its own."""
+    with log.open('a') as file:
+        file.write(f'\n{told}\n')
+
+
+def tell_interrupted(run: Path, since: float) -> None:
+    """Add to logs written since a time that their tasks were interrupted, if Slurm killed them."""
     for log in run.glob('logs/*/**/*.out'):
-        if (last_exception(read_log(log)) or '').startswith(OF_SLURM):
-            with log.open('a') as file:
-                file.write(f'\n{INTERRUPTED}\n')
+        killed = (last_exception(read_log(log)) or '').startswith(OF_SLURM)
+        if killed and log.stat().st_mtime >= since:
+            tell_end(log, INTERRUPTED)
 
 
 def _exception_after(lines: list[str], traceback: int) -> str | None:
@@ -310,7 +316,7 @@ class ModelFolder:
     @cached_property
     def _since(self) -> float:
         """When the running job was begun; 0 if none is known to run."""
-        running = is_running(self.folder.parent)
+        running = is_running(self.folder.absolute().parent)
         return run_config(self.folder).stat().st_mtime if running else 0.0
 
     def _queued(self, part: str) -> bool:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -36,7 +37,7 @@ from opencompass_gpassk.runs.config import (
     read_run_config,
 )
 from opencompass_gpassk.runs.progress import watch
-from opencompass_gpassk.runs.running_job import LOG, lock, require_idle
+from opencompass_gpassk.runs.running_job import LOG, begun_run, lock, require_idle
 from opencompass_gpassk.runs.task_states import (
     State,
     last_exception,
@@ -185,8 +186,7 @@ def run(args: argparse.Namespace) -> int:
     # Whether the job runs is told at once: what follows loads OpenCompass and asks servers.
     config = None if args.work_dir else _config(args)
     work_dir = work_folder(config) if config else args.work_dir.expanduser().absolute()
-    if not args.dry_run:
-        require_idle(work_dir)
+    require_idle(work_dir)
     config = config or _config(args)
     path = work_dir.with_name(f'{work_dir.name}.py')
     workers, shards = args.workers or 1, split(config['models'], args.workers or 1)
@@ -223,6 +223,7 @@ def run(args: argparse.Namespace) -> int:
         print('Checking data and servers …', file=sys.stderr)
         load_data(config['datasets'])
         _check(config)
+    require_idle(work_dir)  # another start may have been as far
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
     print(f'Config: {path}', flush=True)
@@ -413,9 +414,10 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
             watch(work_dir, lambda: process.poll() is None)
             process.wait()
         except KeyboardInterrupt:
+            since = time.time()
             _end(process.pid)
             with suppress(ValueError, OSError):  # there may be no run yet
-                tell_interrupted(find_run(work_dir))
+                tell_interrupted(begun_run(work_dir), since)
             print(
                 f'\nInterrupted. Go on with the same command and --resume, or: '
                 f'opencompass {path} -r',
