@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -23,6 +23,7 @@ from opencompass_here import job_here
 import opencompass_gpassk.commands.run
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.run.job import job_text
+from opencompass_gpassk.runs.task_states import TaskState
 
 KEY = 'sk-0123456789abcdef'
 INNOCENT = 'math_gen'  # a data set whose prompt has {{
@@ -524,8 +525,8 @@ def test_a_job_is_interrupted_and_resumed(
     def before(calls: int) -> bool:
         return server.calls <= calls
 
-    def interrupted(folder: Path, alive: Callable[[], bool]) -> None:
-        while before(9) and alive():
+    def interrupted(folder: Path, alive: Callable[[Sequence[TaskState]], bool]) -> None:
+        while before(9) and alive([]):
             time.sleep(0.05)
         assert main(job) == 1
         told = capsys.readouterr().err

@@ -19,6 +19,7 @@ from opencompass_gpassk.runs import progress, slurm_queue
 from opencompass_gpassk.runs.config import Run
 from opencompass_gpassk.runs.progress import progress_file, progress_lines, watch
 from opencompass_gpassk.runs.running_job import LOG, lock
+from opencompass_gpassk.runs.task_states import task_states
 
 CONFIG = "models=[dict(abbr='m', type='T', path='p')]\ndatasets=[dict(abbr='d', path='x')]\n"
 AT_WORK = {'stage': 'inference', 'done': 3, 'total': 8, 'lost': 1, 'state': 'running', 'left': 90}
@@ -34,7 +35,8 @@ def put(run: Path, name: str, told: Any, age: float = 0) -> None:
 
 def lines(run: Path, *datasets: str) -> list[str]:
     """Return what is shown of the data sets of model m."""
-    return progress_lines(Run(run, [('m', one) for one in datasets or ('d',)]))
+    planned = Run(run, [('m', one) for one in datasets or ('d',)])
+    return progress_lines(planned, task_states(planned))
 
 
 @pytest.fixture
@@ -211,7 +213,7 @@ def test_watching_begins_before_the_run_and_ends_with_it(
     screen.isatty = lambda: terminal  # type: ignore[method-assign]
     monkeypatch.setattr(sys, 'stderr', screen)
     ended = threading.Event()
-    watcher = threading.Thread(target=watch, args=(tmp_path, lambda: not ended.is_set()))
+    watcher = threading.Thread(target=watch, args=(tmp_path, lambda _: not ended.is_set()))
     watcher.start()
     run = tmp_path / '20260101_000000'
     begun = tmp_path / 'begun' / 'run'  # appears as a whole, so that the first line shows it all

@@ -19,7 +19,7 @@ from opencompass_gpassk.commands import (
     write_lines,
 )
 from opencompass_gpassk.formats.jsonlines import row_line
-from opencompass_gpassk.formats.settings import check_names, settings_in
+from opencompass_gpassk.formats.settings import parse_settings, settings_from
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.reasoneval.meta_evaluation import (
     THRESHOLDS,
@@ -277,7 +277,13 @@ def _add_meta(actions: Any) -> None:
     ):
         told = f'{beyond} it is an error (default: {usual})'
         parser.add_argument(name, type=float, metavar='SHARE', help=told)
-    add_aggregates(parser)
+    for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
+        parser.add_argument(
+            f'--{kind}-by',
+            metavar='HOW',
+            help=f"how the steps' {kind} is combined: min, max, mean or 'geometric mean' "
+            f'(default: {usual})',
+        )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
 
 
@@ -343,7 +349,9 @@ def run_train(args: argparse.Namespace) -> int:
         found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
         return [solution for each in found for solution in each]
 
-    settings = _training_settings(args.settings)
+    settings = TrainingSettings()
+    if args.settings:
+        settings = settings_from(args.settings, _training_settings)
     solutions, held_out = read(args.labels), read(args.held_out)
     model, tokenizer = load_for_training(args.backbone, seed=settings.seed)
     trained = train(solutions, model, tokenizer, args.output, settings=settings, progress=True)
@@ -367,24 +375,9 @@ def run_train(args: argparse.Namespace) -> int:
     return 0
 
 
-def _training_settings(file: Path | None) -> TrainingSettings:
-    given = settings_in(file) if file else {}
-    try:
-        check_names(given, [one.name for one in fields(TrainingSettings)], 'training')
-        return TrainingSettings(**given)
-    except ValueError as error:
-        raise ValueError(f'{file}: {error}') from error
-
-
-def add_aggregates(parser: argparse.ArgumentParser) -> None:
-    """Add ``--validity-by`` and ``--redundancy-by``."""
-    for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
-        parser.add_argument(
-            f'--{kind}-by',
-            metavar='HOW',
-            help=f"how the steps' {kind} is combined: min, max, mean or 'geometric mean' "
-            f'(default: {usual})',
-        )
+def _training_settings(read: dict[str, Any]) -> TrainingSettings:
+    example = '{"epochs": 3}'
+    return parse_settings(TrainingSettings, read, 'training', text_is='epochs', example=example)
 
 
 def add_scorer_options(parser: argparse.ArgumentParser) -> None:
@@ -438,8 +431,6 @@ def scorer_settings(args: argparse.Namespace, **further: Any) -> ReasoningSettin
         )
     if not args.settings:
         return ReasoningSettings(**named, **further)
-    given = {**settings_in(args.settings), **named, **further}
-    try:
-        return ReasoningSettings.of(given)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f'{args.settings}: {error}') from error
+    return settings_from(
+        args.settings, lambda read: ReasoningSettings.of({**read, **named, **further})
+    )

@@ -5,9 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_run_argument
@@ -26,6 +24,8 @@ each result are computed again from its trials file; a result that has others is
 With --watch, how far the tasks are is shown until all of them ended; Ctrl-C ends it earlier.
 The exit code is 0 if all tasks are finished and no result is marked, else 1.
 """
+
+ENDED = (State.FINISHED, State.FAILED)
 
 
 def add_parser(subparsers: Any, told: str) -> None:
@@ -48,7 +48,12 @@ def run(args: argparse.Namespace) -> int:
     """Print a line for each model and data set."""
     if args.watch:
         with suppress(KeyboardInterrupt):
-            watch(args.run_folder, lambda: _goes_on(args.run_folder))
+            watch(
+                args.run_folder,
+                lambda states: (
+                    is_running(args.run_folder) or any(one.state not in ENDED for one in states)
+                ),
+            )
     folder = find_run(args.run_folder)
     planned = planned_run(folder, read_run_config(folder))
     sources = find_results([folder])
@@ -78,20 +83,6 @@ def run(args: argparse.Namespace) -> int:
                 print(f'  {one_line(f"{shard}: {told}")}')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
-
-
-def _goes_on(path: Path) -> bool:
-    """Tell whether a job runs in a work dir, or a task of the newest run has not ended."""
-    if is_running(path):
-        return True
-    folder = find_run(path)
-    try:
-        planned = planned_run(folder, read_run_config(folder))
-    except ValueError:  # OpenCompass may just be writing it
-        time.sleep(1)
-        planned = planned_run(folder, read_run_config(folder))
-    states = task_states(planned)
-    return any(one.state not in (State.FINISHED, State.FAILED) for one in states)
 
 
 def _contradiction(found: ModelResult) -> str | None:

@@ -164,6 +164,7 @@ def with_progress(
             bar.update()
 
 
+NO_REPLY = 'no reply for'  # the name in a status of how long a server has been silent
 # The newest bar that was shown, with its status; runs/progress.py writes it to a file.
 newest_bar: deque[tuple[tqdm, Callable[[], Mapping[str, object]]]] = deque(maxlen=1)
 

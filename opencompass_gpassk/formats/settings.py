@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, get_args, get_origin
@@ -38,11 +38,15 @@ def parse_settings(
     return kind(**given)
 
 
-def settings_in(file: Path) -> dict[str, Any]:
+def settings_from(file: Path, make: Callable[[dict[str, Any]], Settings]) -> Settings:
     """Return the settings in a JSON file that a command line names.
 
+    Args:
+        file: The file.
+        make: Makes the settings of the object in it.
+
     Raises:
-        ValueError: If it isn't a JSON object.
+        ValueError: If it isn't a JSON object, or a setting is wrong; it names the file.
         OSError: If it can't be read.
     """
     try:
@@ -51,7 +55,10 @@ def settings_in(file: Path) -> dict[str, Any]:
         raise ValueError(f'{file}: not JSON: {error}') from error
     if not isinstance(read, dict):
         raise ValueError(f'{file}: settings is a {type(read).__name__}; give an object {{…}}')
-    return read
+    try:
+        return make(read)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f'{file}: {error}') from error
 
 
 def check_names(given: Collection[Any], known: Collection[str], name: str) -> None:

@@ -34,7 +34,7 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.display import NO_REPLY, one_line
 from opencompass_gpassk.inference.backend import truncated_by
 
 logger = logging.getLogger(__name__)
@@ -337,7 +337,7 @@ class Counts:
         """Return for how long no reply has come, and why, if that is worth telling."""
         seconds = time.monotonic() - self.heard
         why = f' ({self.failing})' if self.failing else ''
-        return {'no reply for': f'{seconds:.0f} s{why}'} if seconds >= SILENCE else {}
+        return {NO_REPLY: f'{seconds:.0f} s{why}'} if seconds >= SILENCE else {}
 
 
 class ClientError(RuntimeError):

@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings, settings_in
+from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings, settings_from
 from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
@@ -384,11 +384,7 @@ def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
             f'judge {named!r} is neither {", ".join(MODES)} nor a JSON file of settings such as '
             '{"model": "…", "api_base": "http://…/v1"}'
         )
-    read = settings_in(Path(named))
-    try:
-        return JudgeSettings.of({**read, **given})
-    except (ValueError, TypeError) as error:
-        raise ValueError(f'{named}: {error}') from error
+    return settings_from(Path(named), lambda read: JudgeSettings.of({**read, **given}))
 
 
 def _environment_match() -> dict[str, str]:

@@ -117,5 +117,10 @@ def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few:
     if marks:
         told[-1] += ' (docs/claims.md)'
     if few:
-        told.append(f'{few}: fewer than {LEAST_CLUSTERS} questions, so no interval')
+        told.append(few_legend(few))
     return ['; '.join(told)] if told else []
+
+
+def few_legend(sign: str) -> str:
+    """Return what the sign of figures that rest on too few questions means."""
+    return f'{sign}: fewer than {LEAST_CLUSTERS} questions, so no interval'

@@ -63,13 +63,9 @@ def estimate(result: Mapping[str, Any], key: str) -> float:
     value = math.nan if result['figures'][key] is None else float(result['figures'][key])
     intervals, uncertainty = result.get('intervals'), result.get('uncertainty')
     ends = intervals.get(key) if isinstance(intervals, Mapping) else None
-    value = resting_on(value, questions_behind(result, key))
-    if (
-        isinstance(value, Few)
-        or math.isnan(value)
-        or not isinstance(ends, (list, tuple))
-        or len(ends) != 2
-    ):
+    if isinstance(few := resting_on(value, questions_behind(result, key)), Few):
+        return few
+    if math.isnan(value) or not isinstance(ends, (list, tuple)) or len(ends) != 2:
         return value
     if not all(isinstance(end, (int, float)) and math.isfinite(end) for end in ends):
         return value

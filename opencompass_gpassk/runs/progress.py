@@ -13,19 +13,19 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.display import called, newest_bar, one_line, short_line
+from opencompass_gpassk.formats.display import NO_REPLY, called, newest_bar, one_line, short_line
 from opencompass_gpassk.formats.stored_files import read_json
 from opencompass_gpassk.runs.config import Run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import shard_numbers
 from opencompass_gpassk.runs.running_job import begun_run
 from opencompass_gpassk.runs.slurm_queue import in_queue
-from opencompass_gpassk.runs.task_states import BY_SCANCEL, State, task_states
+from opencompass_gpassk.runs.task_states import BY_SCANCEL, State, TaskState, task_states
 
 INTERVAL = 2.0  # seconds between two writes, and between two looks
 PLAIN_INTERVAL = 30.0  # seconds between lines where there is no terminal
@@ -33,7 +33,6 @@ SILENT = 60.0  # seconds without a write after which a task is taken to be dead
 MOST_BYTES = 4096  # of a file
 MOST = 10**12  # items or seconds; a longer number can't be shown
 OUTPUTS = {'inference': 'predictions', 'evaluation': 'results'}
-SILENCE = 'no reply for'  # as clients tell it to their progress bars
 RUNNING, ENDED, FAILED = 'running', 'ended', 'failed'
 
 
@@ -92,7 +91,7 @@ def _of_newest_bar() -> dict[str, Any]:
         'total': bar.total or bar.n,
         'lost': (said := status()).get('lost', 0),
         'reused': said.get('reused', 0),
-        'quiet': said.get(SILENCE, ''),
+        'quiet': said.get(NO_REPLY, ''),
         'left': round(missing * bar.format_dict['elapsed'] / new) if new else None,
     }
 
@@ -153,7 +152,7 @@ class TaskProgress:
         if self.state == FAILED:
             return f'{text}, failed'
         if self.alive and self.quiet:
-            return f'{text}, {SILENCE} {self.quiet}'
+            return f'{text}, {NO_REPLY} {self.quiet}'
         return text + (f', about {_duration(self.left)} left' if self.alive and self.left else '')
 
 
@@ -218,11 +217,15 @@ def _waiting(
     return {name: queue[name] for name in parts if name in queue and name not in seen}
 
 
-def progress_lines(run: Run) -> list[str]:
-    """Return a line for each unfinished task that has begun, those at work first, and the total."""
+def progress_lines(run: Run, states: Sequence[TaskState]) -> list[str]:
+    """Return a line for each unfinished task that has begun, those at work first, and the total.
+
+    Args:
+        run: The run.
+        states: The states of its tasks.
+    """
     working: list[str] = []
     others: list[str] = []
-    states = task_states(run)
     names = called(state.dataset for state in states)
     undone = [state for state in states if state.state is not State.FINISHED]
     for state in undone:
@@ -248,26 +251,28 @@ def progress_lines(run: Run) -> list[str]:
     return [*map(one_line, [*working, *others]), total]
 
 
-def watch(folder: Path, alive: Callable[[], bool]) -> None:
-    """Show on standard error how far the newest run in a folder is, until ``alive()`` is false.
+def watch(folder: Path, alive: Callable[[Sequence[TaskState]], bool]) -> None:
+    """Show on standard error how far the newest run in a folder is, until ``alive`` says no.
 
     On a terminal it is a block that is drawn again; elsewhere lines are printed now and then.
 
     Args:
         folder: A work dir, in which the run may not be there yet, or a timestamp folder.
-        alive: Tells whether to go on.
+        alive: Tells from the states of the run's tasks, none before it has begun, whether to go on.
     """
     terminal = sys.stderr.isatty()
     run, config, height, printed = None, None, 0, -math.inf
     shown: list[str] = []
     while True:
-        going = alive()
         with suppress(ValueError, OSError):  # OpenCompass has not begun, or is writing its config
             newest = begun_run(folder)
             if config != run_config(newest):
                 run = planned_run(newest, read_run_config(newest))
                 config = run_config(newest)
-        lines = progress_lines(run) if run else []
+        states = task_states(run) if run else []
+        if not (going := alive(states)) and run:
+            states = task_states(run)  # it may have ended since
+        lines = progress_lines(run, states) if run else []
         due = not going or time.monotonic() - printed >= PLAIN_INTERVAL
         if terminal:
             height = _draw(lines, height)

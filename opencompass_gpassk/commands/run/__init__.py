@@ -411,7 +411,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
         )
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            watch(work_dir, lambda: process.poll() is None)
+            watch(work_dir, lambda _: process.poll() is None)
             process.wait()
         except KeyboardInterrupt:
             since = time.time()

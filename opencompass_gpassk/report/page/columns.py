@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from opencompass_gpassk.report.board import GREEDY, Benchmark
-from opencompass_gpassk.report.cells import BRACKETS, interval_legend, signs_legend
+from opencompass_gpassk.report.cells import BRACKETS, few_legend, interval_legend
 from opencompass_gpassk.report.page.drawings import TOO_FEW
 from opencompass_gpassk.results.figures import (
     ACCURACY,
@@ -96,5 +96,5 @@ def column_notes(benchmark: Benchmark) -> list[str]:
         stored = figures_of(entry.result or entry.greedy or {})
         for figure in (*(one.of_n(None) for one in stored), GREEDY):
             cells.append(measured(entry, figure))
-    few = TOO_FEW if any(isinstance(value, Few) for value in cells) else ''
-    return [*interval_legend(cells, BRACKETS), *signs_legend((), '', '', '', few)]
+    few = any(isinstance(value, Few) for value in cells)
+    return [*interval_legend(cells, BRACKETS), *([few_legend(TOO_FEW)] if few else [])]
