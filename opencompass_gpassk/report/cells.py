@@ -30,6 +30,7 @@ METHODS = {
     'bca': 'BCa bootstrap',
     'percentile': 'percentile bootstrap',
     'wilson': "Wilson's",
+    'gain-loss': 'gains and losses',
 }
 
 
