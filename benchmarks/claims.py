@@ -67,7 +67,7 @@ from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes
-from opencompass_gpassk.metrics.looks import look_levels
+from opencompass_gpassk.metrics.look_levels import look_levels
 from opencompass_gpassk.metrics.missing import expected, right_among_missing
 from opencompass_gpassk.metrics.paired import ranks_of, sign_flip_test, step_down
 from opencompass_gpassk.metrics.share_intervals import bounded_mean_interval, wilson

@@ -24,7 +24,7 @@ from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.groups import find_groups
 from opencompass_gpassk.results.make_result import make_result, make_table
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
-from opencompass_gpassk.runs.progress import progress_file
+from opencompass_gpassk.runs.task_progress import progress_file
 from opencompass_gpassk.trials import Verdict
 
 __all__ = ['GPassKEvaluator', 'ReasonEvalEvaluator']

@@ -14,7 +14,7 @@ import pytest
 
 from opencompass_gpassk.answers.check import REASONS
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.formats import display
+from opencompass_gpassk.formats import progress_bar
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.rules import final_answer
@@ -266,7 +266,7 @@ def test_progress_in_a_log(
     """Each update is a line of its own; one that is done soon shows none."""
     assert main(['check', str(file)]) == 0
     assert 'checking' not in capsys.readouterr().err
-    monkeypatch.setattr(display, 'LOG_INTERVAL', 1e-9)
+    monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 1e-9)
     assert main(['check', str(file)]) == 0
     told = [line for line in capsys.readouterr().err.split('\n') if 'checking' in line]
     assert len(told) >= 5

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.metrics.consensus import consensus_at_k, consistency
-from opencompass_gpassk.metrics.majority_vote import majority_vote
+from opencompass_gpassk.metrics.majority_vote import consensus_at_k, consistency, majority_vote
 from opencompass_gpassk.results.figures import parse_figure
 
 Sample = tuple[int, bool]  # answer, -1 for none; whether it was judged right

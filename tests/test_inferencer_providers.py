@@ -27,7 +27,7 @@ from tiny import PAPER, run
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.inference.backend import UnknownBackend
 from opencompass_gpassk.inference.choose_backend import backend_class
-from opencompass_gpassk.inference.provider_apis import PROVIDERS, ProviderBackend
+from opencompass_gpassk.inference.provider_wrappers import PROVIDERS, ProviderBackend
 
 DOCS = Path(__file__).parents[1] / 'docs/sweeps.md'
 UPSTREAM = 'opencompass.models.'

@@ -10,7 +10,7 @@ import pytest
 from judge_server import JudgeServer
 from scripted_judge import candidates, right_if
 
-from opencompass_gpassk.formats import display
+from opencompass_gpassk.formats import progress_bar
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
 
@@ -36,7 +36,7 @@ def test_a_log_gets_a_line_again_and_again(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also while no reply comes; it tells done, rate, time left and failures."""
-    monkeypatch.setattr(display, 'LOG_INTERVAL', 0.1)
+    monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 0.1)
     slow = iter([0.5])
     with JudgeServer(latency=lambda: next(slow, 0.01), faults={'cut': 0.1}, seed=1) as server:
         run(server)

@@ -20,7 +20,7 @@ from scripted_judge import candidates
 from tiny import PAPER, Problems, run, texts
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.formats import display
+from opencompass_gpassk.formats import progress_bar
 from opencompass_gpassk.inference import http_client as client
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
@@ -166,7 +166,7 @@ def test_a_slow_response_is_shown_and_never_raced(
 ) -> None:
     """Of two responses to one request the shorter would come first."""
     monkeypatch.setattr(client, 'STRAGGLING', 0.05)
-    monkeypatch.setattr(display, 'LOG_INTERVAL', 0.1)
+    monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 0.1)
     slow = iter([1.3])
     with JudgeServer(echo, latency=lambda: next(slow, 0.01)) as server:
         run(OpenAICompatible('m', server.url), tmp_path)
@@ -179,7 +179,7 @@ def test_a_server_that_died_is_told_by_the_progress(
 ) -> None:
     """For how long, and how it fails; until it gives up."""
     monkeypatch.setattr(client, 'SILENCE', 0.2)
-    monkeypatch.setattr(display, 'LOG_INTERVAL', 0.1)
+    monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 0.1)
     alive = iter(range(3))
 
     def respond(body: dict[str, Any]) -> web.Response:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
-from opencompass_gpassk.metrics.looks import look_levels
+from opencompass_gpassk.metrics.look_levels import look_levels
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.sample_size import design_effect, pilot_rates, plan
 from opencompass_gpassk.results.figures import parse_figure

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.formats.display import progress_bar
-from opencompass_gpassk.runs import progress, slurm_queue
+from opencompass_gpassk.formats.progress_bar import progress_bar
+from opencompass_gpassk.runs import slurm_queue, task_progress
 from opencompass_gpassk.runs.config import Run
-from opencompass_gpassk.runs.progress import progress_file, progress_lines, watch
 from opencompass_gpassk.runs.running_job import LOG, lock
+from opencompass_gpassk.runs.task_progress import progress_file, progress_lines, watch
 from opencompass_gpassk.runs.task_states import task_states
 
 CONFIG = "models=[dict(abbr='m', type='T', path='p')]\ndatasets=[dict(abbr='d', path='x')]\n"
@@ -42,7 +42,7 @@ def lines(run: Path, *datasets: str) -> list[str]:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write and look a hundred times as often."""
-    monkeypatch.setattr(progress, 'INTERVAL', 0.02)
+    monkeypatch.setattr(task_progress, 'INTERVAL', 0.02)
 
 
 def written(run: Path, name: str = 'm/d') -> dict[str, Any]:

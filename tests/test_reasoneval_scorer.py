@@ -15,7 +15,7 @@ import torch
 from tiny_reasoneval import Published, publish
 from transformers import AutoTokenizer, GPT2Config, GPT2Model
 
-from opencompass_gpassk.formats import display
+from opencompass_gpassk.formats import progress_bar
 from opencompass_gpassk.reasoneval.batching import Encoded, model_name, passages
 from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepScorer, StepTokenizer
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
@@ -375,7 +375,7 @@ def test_progress_is_shown_on_demand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A bar counts solutions and refusals on standard error, if it is wanted."""
-    monkeypatch.setattr(display, 'LOG_INTERVAL', 1e-9)
+    monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 1e-9)
     scorers['34b'].score(SOLUTIONS[:2])
     assert capsys.readouterr() == ('', '')
     scorers['34b'].score([*SOLUTIONS[:2], Solution('q', [])], progress=True)

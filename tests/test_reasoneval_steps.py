@@ -13,8 +13,8 @@ from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.reasoneval.protected import Protected
 from opencompass_gpassk.reasoneval.steps import split_steps
+from opencompass_gpassk.reasoneval.uncut_spans import Protected
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_steps.json').read_text('utf-8'))
 PIECES = (

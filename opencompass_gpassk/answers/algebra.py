@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from opencompass_gpassk.answers.parameters import PARAMETER
+from opencompass_gpassk.answers.conditions import PARAMETER
 from opencompass_gpassk.answers.sameness import Relation, all_of
 
 # What SymPy and mpmath raise for a constant that has no number.

@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from opencompass_gpassk.answers.algebra import UnreadableError
 from opencompass_gpassk.answers.braces import depth, split_top
+from opencompass_gpassk.answers.conditions import read_conditions
 from opencompass_gpassk.answers.extract import boxed, ending, without_boxes
 from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
-from opencompass_gpassk.answers.parameters import read_conditions
 from opencompass_gpassk.answers.question_rules import read_options, settle
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.words_around import is_unchanged, stated_value

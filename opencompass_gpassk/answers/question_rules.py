@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
+from opencompass_gpassk.answers.conditions import letters
 from opencompass_gpassk.answers.forms import Choice, Equation, Expression, Number, Sequence, Text
 from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
-from opencompass_gpassk.answers.parameters import letters
 from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from opencompass_gpassk.answers import algebra, check
 from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly, compare_quickly
 from opencompass_gpassk.answers.sameness import Relation
-from opencompass_gpassk.formats.display import with_progress
+from opencompass_gpassk.formats.progress_bar import with_progress
 
 MEMORY_LIMIT = 2 << 30  # bytes of address space for a worker
 # Seconds on the clock until a worker is given up, and more for each second of CPU time.

@@ -15,8 +15,8 @@ from typing import Any
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.answers.worker_pool import Pair, check_in_order
 from opencompass_gpassk.commands import add_command
-from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
+from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.rules import without_answer
 from opencompass_gpassk.trials import OPEN
 

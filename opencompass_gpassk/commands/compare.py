@@ -38,7 +38,7 @@ from opencompass_gpassk.compare.paired_results import (
 from opencompass_gpassk.compare.problem_changes import problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.formats.display import called, escape_markdown, one_line, short_line
-from opencompass_gpassk.metrics.looks import look_levels
+from opencompass_gpassk.metrics.look_levels import look_levels
 from opencompass_gpassk.report.tables.comparison import (
     Compared,
     check_lines,

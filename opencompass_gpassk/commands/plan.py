@@ -13,7 +13,7 @@ from tabulate import tabulate
 
 from opencompass_gpassk.commands import add_command, add_numbers
 from opencompass_gpassk.formats.display import one_line, short_line
-from opencompass_gpassk.metrics.looks import look_levels
+from opencompass_gpassk.metrics.look_levels import look_levels
 from opencompass_gpassk.results.plan import (
     NEGLIGIBLE,
     PROBLEMS,

@@ -19,7 +19,7 @@ from opencompass_gpassk.commands import (
     write_lines,
 )
 from opencompass_gpassk.formats.jsonlines import row_line
-from opencompass_gpassk.formats.settings import parse_settings, settings_from
+from opencompass_gpassk.formats.parse_settings import parse_settings, settings_from
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.reasoneval.meta_evaluation import (
     THRESHOLDS,

@@ -13,8 +13,8 @@ from opencompass_gpassk.formats.display import called, one_line
 from opencompass_gpassk.results.read import ModelResult, find_results
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
-from opencompass_gpassk.runs.progress import watch
 from opencompass_gpassk.runs.running_job import is_running
+from opencompass_gpassk.runs.task_progress import watch
 from opencompass_gpassk.runs.task_states import State, task_states
 
 DESCRIPTION = """\

@@ -86,7 +86,7 @@ class Look(NamedTuple):
         n: Samples of each problem.
         plan: All planned n, ascending.
         level: The level of this look's tests, see
-            :func:`~opencompass_gpassk.metrics.looks.look_levels`.
+            :func:`~opencompass_gpassk.metrics.look_levels.look_levels`.
     """
 
     n: int

@@ -26,7 +26,7 @@ from opencompass.registry import LOAD_DATASET
 from opencompass.utils import dataset_abbr_from_cfg
 
 from opencompass_gpassk.datasets import settings
-from opencompass_gpassk.formats.settings import gpus_asked
+from opencompass_gpassk.formats.parse_settings import gpus_asked
 from opencompass_gpassk.runs.running_task import leave_responses_unread
 
 CONFIGS = Path(opencompass.__file__).parent / 'configs/datasets'

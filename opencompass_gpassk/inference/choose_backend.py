@@ -15,7 +15,7 @@ from opencompass_gpassk.inference.backend import Backend, UnknownBackend
 from opencompass_gpassk.inference.huggingface import HuggingFaceBackend
 from opencompass_gpassk.inference.lmdeploy import LMDeployBackend
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatibleBackend
-from opencompass_gpassk.inference.provider_apis import ProviderBackend, parameters_taken
+from opencompass_gpassk.inference.provider_wrappers import ProviderBackend, parameters_taken
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.inference.vllm import VLLMBackend
 

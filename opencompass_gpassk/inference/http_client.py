@@ -34,7 +34,8 @@ from urllib.request import getproxies, proxy_bypass
 import aiohttp
 from yarl import URL
 
-from opencompass_gpassk.formats.display import NO_REPLY, one_line
+from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.progress_bar import NO_REPLY
 from opencompass_gpassk.inference.backend import truncated_by
 
 logger = logging.getLogger(__name__)

@@ -31,8 +31,8 @@ from opencompass_gpassk.inference.sample_requests import (
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
 from opencompass_gpassk.runs.config import stored_models
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
-from opencompass_gpassk.runs.progress import progress_file
 from opencompass_gpassk.runs.running_task import running_task
+from opencompass_gpassk.runs.task_progress import progress_file
 
 _NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 

@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from opencompass.models.base_api import BaseAPIModel
 from opencompass.registry import MODELS
 
-from opencompass_gpassk.formats.display import progress_bar
-from opencompass_gpassk.formats.settings import check_names
+from opencompass_gpassk.formats.parse_settings import check_names
+from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
 from opencompass_gpassk.inference.http_client import (
     Client,

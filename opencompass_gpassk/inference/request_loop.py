@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import progress_bar
+from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.backend import Backend, Options, Output
 from opencompass_gpassk.inference.progress_files import Progress, Record
 from opencompass_gpassk.inference.sample_requests import Request, batches

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.formats.settings import check_names
+from opencompass_gpassk.formats.parse_settings import check_names
 
 # Values that leave the model's distribution unchanged. A parameter that a protocol leaves out gets
 # its value here, not a backend's default (transformers' top_k is 50).

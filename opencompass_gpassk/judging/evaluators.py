@@ -27,8 +27,8 @@ from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.answers.extract import spoken
-from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.pipeline import Verdicts
 from opencompass_gpassk.judging.rules import final_answer

@@ -10,7 +10,7 @@ from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
 from opencompass_gpassk.answers.extract import ending, extract_answer
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.worker_pool import Pair, canonical_forms, check_in_order
-from opencompass_gpassk.formats.display import with_progress
+from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import OPEN, UNDECIDED, UNRECOGNISED, Verdict
 

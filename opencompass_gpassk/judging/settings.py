@@ -13,7 +13,12 @@ from typing import Any, get_type_hints
 from mmengine.utils import get_object_from_string
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.settings import checked, gpus_asked, parse_settings, settings_from
+from opencompass_gpassk.formats.parse_settings import (
+    checked,
+    gpus_asked,
+    parse_settings,
+    settings_from,
+)
 from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS

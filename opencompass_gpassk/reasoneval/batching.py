@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.formats.display import progress_bar
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores, indexes
 
 if TYPE_CHECKING:

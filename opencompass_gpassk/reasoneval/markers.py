@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from opencompass_gpassk.reasoneval.protected import Protected, Span
+from opencompass_gpassk.reasoneval.uncut_spans import Protected, Span
 
 WORDS = [
     'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven',

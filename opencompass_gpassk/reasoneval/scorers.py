@@ -18,7 +18,7 @@ import numpy as np
 
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.settings import check_names
+from opencompass_gpassk.formats.parse_settings import check_names
 from opencompass_gpassk.judging.settings import named, sees_gpus
 from opencompass_gpassk.metrics.reasoning import validity
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings

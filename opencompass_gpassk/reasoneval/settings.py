@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from opencompass_gpassk.formats.settings import checked, parse_settings
+from opencompass_gpassk.formats.parse_settings import checked, parse_settings
 from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
 from opencompass_gpassk.reasoneval.markers import PARAGRAPH, Span, marked_steps
-from opencompass_gpassk.reasoneval.protected import Protected
+from opencompass_gpassk.reasoneval.uncut_spans import Protected
 
 # A sentence may end inside quotes, emphasis or a formula that is closed after the full stop.
 CLOSERS = r'["\'”’)\]}*_$」』）]{0,4}(?:\\[)\]])?["\'”’)*_]{0,4}'
@@ -118,8 +118,8 @@ def split_steps(
 
     A heading, a title such as "Solution", or a text that ends in a colon is joined with the text
     that it announces: by itself it states nothing to be judged. Mathematics, code and environments
-    are never cut (:class:`~opencompass_gpassk.reasoneval.protected.Protected`). The steps keep all
-    text of the response in order, except white space, rules (``---``) between steps, delimiters
+    are never cut (:class:`~opencompass_gpassk.reasoneval.uncut_spans.Protected`). The steps keep
+    all text of the response in order, except white space, rules (``---``) between steps, delimiters
     and dropped thoughts. The time is about linear in the length of the response.
 
     Args:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.formats.settings import checked
+from opencompass_gpassk.formats.parse_settings import checked
 from opencompass_gpassk.reasoneval.mr_math import (
     FIRST_ERROR,
     STEPS,

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from opencompass_gpassk.formats.settings import parse_settings
+from opencompass_gpassk.formats.parse_settings import parse_settings
 from opencompass_gpassk.metrics.bootstrap_intervals import METHODS, bootstrap_means
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rate_distribution import Rates

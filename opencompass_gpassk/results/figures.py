@@ -18,9 +18,9 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics import consensus, understanding, version_figures
+from opencompass_gpassk.metrics import understanding, version_figures
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.majority_vote import majority_vote
+from opencompass_gpassk.metrics.majority_vote import consensus_at_k, consistency, majority_vote
 from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
@@ -216,7 +216,7 @@ def _votes(
 
 def _consistency(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
     problem, answer, correct, _, chance = _votes(trials)
-    return consensus.consistency(problem, answer, correct, ~trials.table.lost, len(chance))
+    return consistency(problem, answer, correct, ~trials.table.lost, len(chance))
 
 
 ACCURACY = Family(
@@ -286,7 +286,7 @@ CONSENSUS = Family(
     name='cons@k',
     key='cons@{k}',
     about='chance that the most frequent answer of {k} samples is right',
-    values=lambda trials, at, protocol: consensus.consensus_at_k(
+    values=lambda trials, at, protocol: consensus_at_k(
         *_votes(trials), present=~trials.table.lost, k=at.k or 1
     ),
     repeated=True,

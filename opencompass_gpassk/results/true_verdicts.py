@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from opencompass_gpassk.formats.display import with_progress
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.metrics.judge_error import (
     JudgedAnswers,
     Labelled,

@@ -9,8 +9,8 @@ import numpy as np
 from made_results import as_result
 
 from opencompass_gpassk.results.judged_trials import JudgedTrials
-from opencompass_gpassk.results.make_result import reasoning_summary
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 # Is the answer right, and the validity and redundancy of its reasoning; None without scores.

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from opencompass_gpassk.answers.algebra import compare_expressions, constant, fingerprint, is_scalar
+from opencompass_gpassk.answers.conditions import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.forms.form import DOTS, Form, Parse
 from opencompass_gpassk.answers.forms.number import Number, rounds
 from opencompass_gpassk.answers.normalise import unspaced
-from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.units import UNITS
 

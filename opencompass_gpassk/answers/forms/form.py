@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, split_top
-from opencompass_gpassk.answers.parameters import letters, renamed
+from opencompass_gpassk.answers.conditions import letters, renamed
 from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import MEASURES, WORDLISTS, factor, split_unit, units_agree
 

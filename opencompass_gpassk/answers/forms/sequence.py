@@ -7,6 +7,7 @@ from collections.abc import Sequence as Parts
 from dataclasses import dataclass, replace
 
 from opencompass_gpassk.answers.braces import balanced, split_top
+from opencompass_gpassk.answers.conditions import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.forms.form import (
     COMMA,
     DOTS,
@@ -15,7 +16,6 @@ from opencompass_gpassk.answers.forms.form import (
     compare,
     parse,
 )
-from opencompass_gpassk.answers.parameters import COUNTERS, PARAMETER, letters
 from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 

@@ -9,10 +9,10 @@ from fractions import Fraction
 from math import ceil, floor
 
 from opencompass_gpassk.answers.braces import split_top, split_with
+from opencompass_gpassk.answers.conditions import number_set
 from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare, is_name
 from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
-from opencompass_gpassk.answers.parameters import number_set
 from opencompass_gpassk.answers.sameness import Relation, all_of
 
 CUP = re.compile(r'\\cup(?![a-zA-Z])')

@@ -36,8 +36,8 @@ from opencompass_gpassk.runs.config import (
     read_literal_config,
     read_run_config,
 )
-from opencompass_gpassk.runs.progress import watch
 from opencompass_gpassk.runs.running_job import LOG, begun_run, lock, require_idle
+from opencompass_gpassk.runs.task_progress import watch
 from opencompass_gpassk.runs.task_states import (
     State,
     last_exception,

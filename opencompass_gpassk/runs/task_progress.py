@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.display import NO_REPLY, called, newest_bar, one_line, short_line
+from opencompass_gpassk.formats.display import called, one_line, short_line
+from opencompass_gpassk.formats.progress_bar import NO_REPLY, newest_bar
 from opencompass_gpassk.formats.stored_files import read_json
 from opencompass_gpassk.runs.config import Run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import shard_numbers
