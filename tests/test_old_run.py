@@ -53,7 +53,7 @@ def figures(run: Path, name: str) -> dict[str, Any]:
     for field in (found['figures'], found.get('intervals_fixed', {})):
         for key in [key for key in field if 'loss@' in key or 'cons' in key]:
             del field[key]
-    for name in ('intervals', 'questions', 'tokens', 'reliable'):
+    for name in ('intervals', 'questions', 'tokens', 'reliable', 'sampling_share'):
         found.pop(name, None)
     found.get('uncertainty', {}).pop('other_methods', None)
     found['reasoning'].pop('threshold')  # 0.25 was that of every scorer

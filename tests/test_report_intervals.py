@@ -108,24 +108,21 @@ def test_the_legend_names_the_methods_that_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ('fixed', 'judged', 'told'),
+    ('share', 'judged', 'told'),
     [
-        (
-            [49.0, 51.0],
-            None,
-            '100 % from problems, 0 % from samples: more problems would help, more',
-        ),
-        ([31.0, 69.0], None, 'from samples: more samples would help most'),
-        ([49.0, 51.0], [10.0, 90.0], 'from verdicts: labels of verdicts (gpassk audit) would help'),
+        (1.0, None, '99 % from problems, 1 % from samples: more problems would help, more'),
+        (12.0, None, '88 % from problems, 12 % from samples: more problems would help most'),
+        (75.0, None, '25 % from problems, 75 % from samples: more samples would help most'),
+        (1.0, [10.0, 90.0], 'from verdicts: labels of verdicts (gpassk audit) would help'),
     ],
 )
 def test_a_line_says_where_the_uncertainty_comes_from(
-    fixed: list[float], judged: list[float] | None, told: str
+    share: float, judged: list[float] | None, told: str
 ) -> None:
     """From problems, samples and, after an audit, verdicts."""
     key = 'G-Pass@2_1.0'
     result = with_intervals(make_result(COUNTS, 4, (2,)), {key: [30.0, 70.0]})
-    result['intervals_fixed'] = {key: fixed}
+    result['sampling_share'] = {key: share}
     if judged:
         result['judge_error'] = {'figures': {key: {'estimate': 50.0, 'range': judged}}}
     lines = to_markdown(tabled(result)).splitlines()

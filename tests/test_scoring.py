@@ -198,7 +198,8 @@ def test_many_responses_without_an_answer_are_told() -> None:
     ]
     protocol = Protocol(n=4, k=(2,))
     table = TrialTable(problems, trials)
-    result = figures(table, protocol) | {'bounds': bounds(table, protocol), 'judging': {}}
+    open_figures = {'bounds': bounds(table, protocol), 'judging': {}, 'sampling_share': {}}
+    result = figures(table, protocol) | open_figures
     told = result_warnings(protocol, result, audit_responses([]), [])
     assert any(
         '75.0 % of responses have no recognised answer' in one

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, parse_figure
+from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.results.stored_result import Estimate, Result, Results, shares_of
 from opencompass_gpassk.results.true_verdicts import ERRORS
@@ -17,7 +18,6 @@ from opencompass_gpassk.results.warnings import UNAPPLIED
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
 MOSTLY = 50.0  # percent of the problems
-NEGLIGIBLE = 0.1  # share of the variance, as in gpassk plan
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
 OWN_QUESTIONS = (
     'questions of this package, made like those of RV-Bench (arXiv 2501.11790), but not the same; '
@@ -184,22 +184,21 @@ def told_once(texts: Mapping[str, Iterable[str]]) -> list[tuple[str, bool]]:
 def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     """Return a line on where the uncertainty of the primary figure comes from, on average.
 
-    The squares of the intervals' widths add up: the interval for a population of problems is due to
-    problems and samples, that for these very problems to samples alone. The judge's part is known
-    after an audit.
+    The variance of the figure is due to problems and samples. The judge's part is known after an
+    audit, by the squares of the widths of its range and of the interval.
     """
     k = benchmark.main_k
     figure = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
     parts = []
     for entry in benchmark.entries:
         whole = entry.figure(figure)
-        fixed = (entry.result.get('intervals_fixed') or {}).get(figure.key)
-        if not isinstance(whole, Estimate) or not fixed:
+        share = (entry.result.get('sampling_share') or {}).get(figure.key)
+        if not isinstance(whole, Estimate) or share is None:
             continue
         judged = (entry.true_figures.get(figure.key) or {}).get('range') or [0.0, 0.0]
-        total, samples, judge = ((high - low) ** 2 for low, high in (whole.interval, fixed, judged))
+        total, judge = ((high - low) ** 2 for low, high in (whole.interval, judged))
         if total > 0:
-            found = max(total - samples, 0.0), min(samples, total), judge
+            found = total * (100 - share), total * share, 100 * judge
             parts.append([one / sum(found) for one in found])
     if not parts:
         return []

@@ -19,6 +19,7 @@ from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
 from opencompass_gpassk.results.groups import VersionGroups, in_group
+from opencompass_gpassk.results.plan import sampling_shares
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
@@ -220,6 +221,7 @@ def make_result(
             signature |= {'complete': protocol.complete, 'collapsed': protocol.collapsed}
         result['judging'] = dict(judging or {})
         result['bounds'] = bounds(values)
+        result['sampling_share'] = sampling_shares(table, protocol.ks)
         if protocol.ks:
             result['reliable'] = {str(RATE): reliable_counts(attempts(values.trials))}
     if reasoning:

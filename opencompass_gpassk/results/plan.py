@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from opencompass_gpassk.trials import TrialTable
 
 DEFAULT_K = 16
 PROBLEMS = (45, 119, 238, 500, 1000)
-NEGLIGIBLE = 0.1  # share of the variance from sampling
+NEGLIGIBLE = 0.1  # share of the variance from sampling; more samples hardly help then
 TARGET = re.compile(r'(?P<figure>.+?)\s*(?:±|\+/?-)\s*(?P<half>\d+(?:\.\d+)?)')
 # The greatest multiple of k, and how many n, in a search for the cheapest.
 MOST_TRIED, TRIED = 16, 40
@@ -290,16 +291,50 @@ def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
     if groups < len(n):
         source += f', {groups} clusters'
     for figure in grid.figures(k):
-        estimator = figure.estimator()
-        values = estimator(n, c)
+        found, design = _expected(figure, rates, n, c, clusters)
+        values = figure.estimator()(n, c)
         seen = ~np.isnan(values)
-        design = None
-        if groups < len(n) and seen.any():
-            within = float(within_problem_variance(estimator, n[seen], c[seen]).mean())
-            design = design_effect(estimator, n, c, clusters, within)
-        found = plan(estimator, rates, 1.0 if design is None else design)
         observed = float(values[seen].mean()) if seen.any() else None
         yield Outlook(figure, found, grid, k, source, observed, design)
+
+
+def _expected(
+    figure: Figure,
+    rates: Rates,
+    n: NDArray[np.int64],
+    c: NDArray[np.int64],
+    clusters: NDArray[np.int64],
+) -> tuple[Plan, float | None]:
+    """Return the plan of a figure, and the design effect; None if each problem is a cluster."""
+    estimator = figure.estimator()
+    values = estimator(n, c)
+    seen = ~np.isnan(values)
+    design = None
+    if len(np.unique(clusters)) < len(n) and seen.any():
+        within = float(within_problem_variance(estimator, n[seen], c[seen]).mean())
+        design = design_effect(estimator, n, c, clusters, within)
+    return plan(estimator, rates, 1.0 if design is None else design), design
+
+
+def sampling_shares(table: TrialTable, ks: Sequence[int]) -> dict[str, float]:
+    """Return how much of the variance of the main figures comes from sampling, in percent, by key.
+
+    The rest comes from the choice of problems. Figures whose share is unknown are left out.
+
+    Args:
+        table: The trials.
+        ks: The k of G-Pass@k at τ = 1; the accuracy is added.
+    """
+    headline = np.array(headline_problems(table.problems), dtype=np.int64)
+    n, c = (counts[headline] for counts in table.counts())
+    if n.max(initial=0) < LEAST:
+        return {}
+    rates, clusters = pilot_rates(n, c), problem_clusters(table)[headline]
+    shares = {
+        figure.key: 100 * _expected(figure, rates, n, c, clusters)[0].within_share(int(n.max()))
+        for figure in (ACCURACY(), *(G_PASS(k=k, tau=1.0) for k in ks))
+    }
+    return {key: share for key, share in shares.items() if not math.isnan(share)}
 
 
 def _ks(ks: object) -> list[int]:

@@ -214,6 +214,12 @@ FIELDS: dict[str, Field] = {
     'uncertainty.of_fixed': Field(TEXT, 'what `intervals_fixed` estimate'),
     'uncertainty.other_methods': Field(OBJECT, 'figures whose intervals use another method'),
     'uncertainty.other_methods.*': Field(TEXTS, 'method → keys of its figures, groups included'),
+    'sampling_share': Field(
+        OBJECT,
+        'figure → share of its variance that more samples would remove; the rest is due to '
+        'the choice of problems',
+    ),
+    'sampling_share.*': Field(PERCENT, 'in percent, expected from the problems’ rates'),
     'judge_error': Field(OBJECT, 'what wrong verdicts do to figures'),
     'judge_error.sensitivity': Field(
         SENSITIVITY, 'what errors, independent between samples, would make of the recorded verdicts'

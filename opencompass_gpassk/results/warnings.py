@@ -9,6 +9,7 @@ from typing import Any
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.inference.sampling import NOT_APPLIED
 from opencompass_gpassk.metrics.independence import Independence
+from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.results.figures import (
     ACCURACY,
     G_PASS,
@@ -16,6 +17,7 @@ from opencompass_gpassk.results.figures import (
     Side,
     parse_figure,
 )
+from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.protocol import Protocol
 
 
@@ -77,11 +79,13 @@ def result_warnings(
         *_response_warnings(result, protocol.n, audit, sampling),
         *_verdict_warnings(protocol, result),
     ]
-    if ks and protocol.n < 3 * max(ks):
-        found.append(
-            f'n = {protocol.n} is less than 3k = {3 * max(ks)}: the estimates of G-Pass@{max(ks)} '
-            'are noisy; sample each problem more often'
-        )
+    if ks and protocol.n < ADVISED * max(ks):
+        share = result['sampling_share'].get(G_PASS(k=max(ks), tau=1.0).key)
+        if share is None or share > 100 * NEGLIGIBLE:
+            found.append(
+                f'n = {protocol.n} is less than {ADVISED}k = {ADVISED * max(ks)}: the estimates of '
+                f'G-Pass@{max(ks)} are noisy; sample each problem more often'
+            )
     if versions := result.get('versions'):
         found += _version_warnings(versions)
     return found
