@@ -277,6 +277,32 @@ def compared(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[di
     return found, ' '.join(capsys.readouterr().out.split())
 
 
+def test_what_is_not_checked_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where n was raised the earlier results are left out, and a figure of theirs is none."""
+    for model, ability in (('a', 3.0), ('b', -1.0)):
+        for n in (4, 8):
+            folder = tmp_path / model
+            add_result(
+                folder, model, f'lmb-n{n}', ability, Sweep(problems=40, n=n), n, random.Random(n)
+            )
+            change(folder / f'results/{model}/lmb-n{n}.json', looks=[4] if n == 8 else [])
+    sides = ['compare', str(tmp_path / 'a'), str(tmp_path / 'b')]
+    assert main([*sides, '--fail-if-worse', 'accuracy']) == 1
+    told = capsys.readouterr()
+    assert 'average@8 on lmb-n8: WORSE' in told.out
+    assert 'lmb-n4' not in told.out
+    assert main([*sides, '--fail-if-worse', 'average@4']) == 2
+    assert main([*sides, '--dataset', 'lmb-n4', '--fail-if-worse', 'average@4']) == 1
+    capsys.readouterr()
+    add_result(tmp_path / 'a', 'a', 'greedy', 3.0, Sweep(problems=40, n=1), 1, random.Random(1))
+    add_result(tmp_path / 'b', 'b', 'greedy', 3.0, Sweep(problems=40, n=1), 1, random.Random(1))
+    assert main([*sides, '--fail-if-worse', 'G-Pass@4_1.0']) == 1
+    assert (
+        '--fail-if-worse G-Pass@4_1.0: greedy lacks it, and is not checked'
+        in capsys.readouterr().err
+    )
+
+
 def test_looks_make_p_values_nominal_unless_they_were_planned(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

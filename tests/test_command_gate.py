@@ -94,6 +94,19 @@ def test_every_result_of_a_folder_must_pass(tmp_path: Path) -> None:
     assert gate(tmp_path, '--every-problem', 0.8) == 2
 
 
+def test_the_folder_of_a_model_means_that_model(tmp_path: Path) -> None:
+    """The other models of its run are not asked about."""
+    for model, mark in (('good', '+'), ('bad', '-')):
+        folder = tmp_path / '20260101_000000/results' / model
+        folder.mkdir(parents=True)
+        write_result(folder / 'exam.json', table_of([mark * 14] * 3), [2])
+    run = tmp_path / '20260101_000000'
+    (run / 'configs').mkdir()
+    assert gate(run, '--every-problem', 0.8) == 1
+    assert gate(run / 'results/good', '--every-problem', 0.8) == 2  # its config is missing
+    assert gate(run / 'results/bad', '--every-problem', 0.8) == 1
+
+
 def test_what_cannot_be_trusted_is_not_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

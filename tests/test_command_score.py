@@ -105,6 +105,19 @@ def test_a_malformed_row_names_its_line(tmp_path: Path, capsys: pytest.CaptureFi
     assert 'left out' in capsys.readouterr().err
 
 
+def test_other_names_of_columns_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The option that the error names is the one that works."""
+    names = {'question': 'input', 'answer': 'reference', 'samples': 'generations'}
+    renamed = [{names.get(key, key): value for key, value in row.items()} for row in rows()]
+    path = write(tmp_path / 'theirs.jsonl', renamed)
+    assert main(['score', path]) == 1
+    option = 'question=input answer=reference samples=generations'
+    assert f'--columns {option}' in capsys.readouterr().err
+    assert main(['score', path, '--columns', *option.split(), '-k', '2']) == 0
+
+
 def test_an_undefined_figure_is_null(tmp_path: Path) -> None:
     """NaN is not JSON."""
     path = write(tmp_path / 'a.jsonl', [{**rows()[0], 'samples': [None, None, None]}])

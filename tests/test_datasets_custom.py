@@ -135,9 +135,18 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ('row', 'message'),
     [
-        ({'problem': 'x', 'answer': '1'}, 'field question .*problem, answer.*mean question?'),
-        ({'question': 'x', 'target': '1'}, 'field answer .*question, target.*mean answer?'),
-        ({'Question': 'x', 'Gold': '1'}, 'field question and answer .*mean question.*mean answer'),
+        (
+            {'problem': 'x', 'answer': '1'},
+            '.* are problem, answer; .*--columns question=problem',
+        ),
+        (
+            {'question': 'x', 'target': '1'},
+            '.* question, target; .*--columns answer=target',
+        ),
+        (
+            {'Question': 'x', 'Gold': '1'},
+            '.*--columns question=Question answer=Gold',
+        ),
         ({'q': 'x', 'a': '1'}, 'field question and answer .*--columns question=YOUR.* answer=YOUR'),
         ({'question': 'x', 'answer': ['1']}, 'field answer .*not a text'),
         ({'question': 'x', 'answer': '1', 'id': 'zwei'}, "field id: 'zwei' .*line 2"),

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
+from stored_table import table_of
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.estimators import Estimator
@@ -15,7 +17,8 @@ from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.look_levels import look_levels
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.sample_size import design_effect, pilot_rates, plan
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.figures import G_PASS, parse_figure
+from opencompass_gpassk.results.plan import sampling_shares
 
 
 def test_parts_of_accuracy_are_known() -> None:
@@ -157,3 +160,20 @@ def test_plans_without_sense_are_errors(looks: list[int]) -> None:
     """Looks in no order, at no samples, or so early that no level is left."""
     with pytest.raises(ValueError, match='looks are'):
         look_levels(looks)
+
+
+def test_a_result_says_what_more_samples_would_remove() -> None:
+    """On average the share of the variance that is true of the population; nothing if none is."""
+    rng, n, k = np.random.default_rng(0), 16, 8
+    rates = np.linspace(0.35, 0.95, 60)
+    figure = G_PASS(k=k, tau=1.0)
+    values = np.array([figure.estimator()([n], [c])[0] for c in range(n + 1)])
+    chance = binom.pmf(np.arange(n + 1), n, rates[:, None])
+    mean = chance @ values
+    within = (chance @ values**2 - mean**2).mean()
+    found = []
+    for _ in range(30):
+        marks = [''.join('-+'[one] for one in rng.random(n) < rate) for rate in rates]
+        found.append(sampling_shares(table_of(marks), [k])[figure.key])
+    assert np.mean(found) == pytest.approx(100 * within / (within + mean.var()), abs=8)
+    assert sampling_shares(table_of(['+', '-']), []) == {}

@@ -13,6 +13,7 @@ from opencompass_gpassk.results.read import (
     ModelResult,
     chosen,
     find_results,
+    newest_looks,
     one_of_each,
     results_at,
     without_texts,
@@ -87,6 +88,17 @@ def test_the_newest_result_of_a_data_set_is_meant(tmp_path: Path) -> None:
     assert found.time == '20260102_000000'
     (left_out,) = (line for line in told if 'is left out' in line)
     assert left_out.startswith(f'{tmp_path}/20260101_000000')
+
+
+def test_a_result_whose_n_was_raised_is_left_out() -> None:
+    """If the later one is of the same model and benchmark; greedy responses are others."""
+
+    def made(model: str, n: int, *looks: int) -> ModelResult:
+        result = {'benchmark': 'b', 'signature': {'n': n}, 'looks': list(looks)}
+        return ModelResult(model, f'b-n{n}', result, Path(f'{model}-n{n}.json'))
+
+    there = [made('m', 4), made('m', 8, 4), made('m', 16, 4, 8), made('other', 8), made('m', 6)]
+    assert [one.path.stem for one in newest_looks(there)] == ['m-n16', 'other-n8', 'm-n6']
 
 
 def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:

@@ -379,6 +379,22 @@ def test_one_right_and_one_wrong_response_come_first(tmp_path: Path) -> None:
     assert f'{few.data_sets[0].left_out} answers' in render_page(few)
 
 
+def test_responses_in_columns_of_other_names_are_shown(tmp_path: Path) -> None:
+    """The result remembers the names that ``gpassk score`` was given."""
+    row = {'task': 'x', 'reference': '1', 'outputs': ['\\boxed{1}', '\\boxed{2}']}
+    (tmp_path / 'mine.jsonl').write_text(json.dumps(row))
+    columns = ['--columns', 'question=task', 'answer=reference', 'samples=outputs']
+    scored = tmp_path / 'scored.json'
+    assert main(['score', str(tmp_path / 'mine.jsonl'), *columns, '-o', str(scored)]) == 0
+    found = page_data([scored])
+    assert not found.faults
+    assert all(one.response for one in answers_to(found, 0, 0))
+    (tmp_path / 'mine.jsonl').unlink()
+    missing = page_data([scored])
+    assert any('mine.jsonl: its responses are not shown' in fault for fault in missing.faults)
+    assert missing.data_sets[0].left_out == 0  # it is not for lack of room
+
+
 def test_moved_responses_are_found_where_the_reader_says(tmp_path: Path) -> None:
     """Only there, only if they hold the scored answers; without them the page says what to do."""
     run = make_sweep(tmp_path / 'w/1', {'a': 0}).folder
@@ -536,7 +552,7 @@ def test_bad_trials_cost_their_texts_alone(
 def test_everything_below_a_folder_is_found(
     work_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Scores beside runs, and runs however deep; a run's tasks are known wherever one begins."""
+    """Scores beside runs, and runs however deep; a model's folder holds that model alone."""
     run = make_sweep(tmp_path / 'outputs/a/20260101_000000', {'m': 0, 'bad': 0}).folder
     (run / f'results/bad/{SAMPLED}.json').unlink()
     (run / f'predictions/bad/{SAMPLED}.json').unlink()
@@ -554,9 +570,10 @@ def test_everything_below_a_folder_is_found(
         assert [task[1] for task in found.tasks] == [f'bad/{SAMPLED}']
         left_out = [fault for fault in found.faults if 'list.json, package.json' in fault]
         assert len(left_out) == (path == 'outputs')
-    for path in ('results', 'results/m'):
-        found = page_data([run / path])
-        assert [task[1] for task in found.tasks] == [f'bad/{SAMPLED}']
+    found = page_data([run / 'results'])
+    assert [task[1] for task in found.tasks] == [f'bad/{SAMPLED}']
+    of_one = page_data([run / 'results/m'])
+    assert (of_one.tasks, {*of_one.labels}) == ([], {'m'})
     alone = page_data([run / f'results/m/{SAMPLED}.json'])
     assert answers_to(alone, 0, 0)
     assert alone.data_sets[0].sources[0][0].time == '20260101_000000'

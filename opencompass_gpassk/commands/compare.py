@@ -25,6 +25,7 @@ from opencompass_gpassk.compare.differences import (
     Check,
     check_metrics,
     compare,
+    is_meant,
     primary_figure,
     tipping_point,
 )
@@ -48,7 +49,7 @@ from opencompass_gpassk.report.tables.comparison import (
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.figure_intervals import MOST, PER_TAIL, IntervalSettings
 from opencompass_gpassk.results.figures import Figure, parse_figure
-from opencompass_gpassk.results.read import ModelResult, results_at
+from opencompass_gpassk.results.read import ModelResult, newest_looks, results_at
 
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
@@ -189,6 +190,10 @@ def _run(args: argparse.Namespace) -> int:
         incomparable,
         {one.name: one.level for one in compared},
     )
+    for metric in args.fail_if_worse or ():
+        for one in compared:
+            if not any(is_meant(metric, of) for of in one.differences):
+                _note(f'--fail-if-worse {metric}: {one.title} lacks it, and is not checked')
     if args.json:
         document = comparison_document(pairs[0], compared, checks, unpaired, settings)
         text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)
@@ -264,6 +269,9 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
     ours = [found for found in first if found.model == a]
     theirs = [found for found in (first if second is None else second) if found.model == b]
     pairs, unpaired = pair_data_sets(ours, theirs, args.dataset)
+    if not args.dataset:  # an earlier look at both is meant only if it is named
+        newest = {id(found) for of in (ours, theirs) for found in newest_looks(of)}
+        pairs = [pair for pair in pairs if {*map(id, pair)} & newest]
     missing = [found.dataset for found in unpaired if any(found is one for one in ours)]
     if missing and _must_be_whole(args):
         raise ValueError(

@@ -26,7 +26,7 @@ from opencompass_gpassk.results.plan import (
     from_pilot,
     pilot,
 )
-from opencompass_gpassk.results.read import results_at
+from opencompass_gpassk.results.read import newest_looks, results_at
 
 DESCRIPTION = """\
 Say how many samples are enough, and how wide the interval of G-Pass@k will be with n samples
@@ -140,7 +140,8 @@ def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder, and print which sampled ones are skipped."""
     pilots: list[Pilot] = []
     skipped: list[ValueError] = []
-    for one in results_at(path, lambda told: print(told, file=sys.stderr), alone=True):
+    there = results_at(path, lambda told: print(told, file=sys.stderr), alone=True)
+    for one in newest_looks(there):
         try:
             table = one.table()
         except ValueError as error:

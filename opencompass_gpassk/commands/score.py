@@ -381,6 +381,8 @@ def _score(
         result['warnings'].insert(0, sampled.gaps)
     if args.model or (model and not sampled.recorded):
         result['model'] = model
+    if args.columns and not sampled.recorded:
+        result['columns'] = _columns(args.columns)
     if path:
         _write(path, table, result)
         rows.unlink()  # the trials hold its verdicts

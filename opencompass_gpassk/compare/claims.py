@@ -17,7 +17,7 @@ from opencompass_gpassk.results.figures import (
     SP_ACCURACY,
     Figure,
 )
-from opencompass_gpassk.results.stored_result import Entry, Estimate, read_figure
+from opencompass_gpassk.results.stored_result import Entry, Estimate, Few, read_figure
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
@@ -161,6 +161,8 @@ def versions_claim(entries: Sequence[Entry]) -> str:
     chance = read_figure(result, OOR_LESS_CHANCE())
     if chance is None or math.isnan(chance):
         return told
+    if chance <= 0:
+        return f'{told}; it solves the original alone no more often than chance explains'
     return (
         f'{told}; it solves the original alone {signed(chance)} points{_bracket(chance)} more '
         'often than chance explains'
@@ -168,6 +170,8 @@ def versions_claim(entries: Sequence[Entry]) -> str:
 
 
 def _bracket(value: float) -> str:
+    if isinstance(value, Few):
+        return f' (on {counted(value.questions, "question")})'
     if not isinstance(value, Estimate):
         return ''
     low, high = value.interval

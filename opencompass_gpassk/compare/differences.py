@@ -444,14 +444,19 @@ class Check:
     Attributes:
         data_set: The data set's name.
         difference: The figure of both models; its p-value is that of the family of all checks.
-        worse: Whether the second model is worse.
+        claim: Whether the second model is ``better`` or ``worse``; '' if nothing is claimed.
         unknowable: Why no test can tell; '' if it is known.
     """
 
     data_set: str
     difference: Difference
-    worse: bool
+    claim: str
     unknowable: str = ''
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second model is worse."""
+        return self.claim == 'worse'
 
 
 def check_metrics(
@@ -486,7 +491,7 @@ def check_metrics(
             (data_set, one.key): one
             for data_set, differences in compared.items()
             for one in differences
-            if _is_meant(metric, one)
+            if is_meant(metric, one)
         }
         if not found:
             raise ValueError(f'--fail-if-worse {metric}: not both have it; {_known(compared)}')
@@ -511,8 +516,7 @@ def check_metrics(
         Check(
             data_set,
             one.without_claim() if incomparable.get(data_set) else one,
-            not incomparable.get(data_set)
-            and one.claim(levels.get(data_set, settings.level)) == 'worse',
+            '' if incomparable.get(data_set) else one.claim(levels.get(data_set, settings.level)),
             '; '.join(incomparable.get(data_set, ()))
             or _unknowable(one, levels.get(data_set, settings.level), settings.resamples),
         )
@@ -520,7 +524,7 @@ def check_metrics(
     ]
 
 
-def _is_meant(metric: str, one: Difference) -> bool:
+def is_meant(metric: str, one: Difference) -> bool:
     """Tell whether a metric as the user wrote it names this figure and its group."""
     group, _, name = metric.rpartition('/') if one.group else ('', '', metric)
     if group != one.group:

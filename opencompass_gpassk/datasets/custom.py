@@ -14,7 +14,7 @@ from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import Question, Row, optional_text, read_rows, text_of
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
-from opencompass_gpassk.formats.jsonlines import fields_of
+from opencompass_gpassk.formats.jsonlines import columns_option, fields_of
 
 REQUIRED = ('question', 'answer')
 FIELDS = (*REQUIRED, 'id', 'language', 'cluster', 'split', 'level', 'subject')
@@ -95,14 +95,13 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
     if lacking := [name[field] for field in REQUIRED if not texts[field]]:
         message = (
             f'{row.place}: field {" and ".join(lacking)} is missing, empty or not a text; '
-            f'{fields_of(row.fields, *lacking)}'
+            f'{fields_of(row.fields)}'
         )
         mapped = [f for f in REQUIRED if not texts[f] and name[f] not in row.fields]
         if mapped:
             message += (
-                '; if a column has another name, give it to gpassk run: --columns '
-                f'{" ".join(f"{field}=YOUR_COLUMN" for field in mapped)}, or set columns= in a '
-                'config'
+                '; if a column has another name, give it to gpassk run: '
+                f'{columns_option(row.fields, mapped)}, or set columns= in a config'
             )
         raise ValueError(message)
     text = texts['question']

@@ -108,7 +108,7 @@ def text_field(row: Row, names: Sequence[str]) -> str:
             return text
     raise ValueError(
         f'{row.place}: field {" or ".join(names)} is missing, empty or not a text; '
-        f'{fields_of(row.fields, names[0])}'
+        f'{fields_of(row.fields)}'
     )
 
 

@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -108,19 +108,28 @@ OTHER_NAMES = {
 }
 
 
-def fields_of(row: Mapping[str, Any], *wanted: str) -> str:
-    """Return the names of a row's fields, for a message on missing ones, and what may be meant."""
+def fields_of(row: Mapping[str, Any]) -> str:
+    """Return the names of a row's fields, for a message on missing ones."""
     names = ', '.join(short_line(str(name), 40) for name in list(row)[:20]) or 'none'
-    told = f'the fields there are {names}'
-    for field in wanted:
-        meant = [
-            name
-            for name in row
-            if name != field and str(name).lower() in (field.lower(), *OTHER_NAMES.get(field, ()))
-        ]
-        if meant:
-            told += f'; {short_line(str(meant[0]), 40)}: did you mean {field}?'
-    return told
+    return f'the fields there are {names}'
+
+
+def columns_option(row: Mapping[str, Any], needed: Iterable[str], other: Iterable[str] = ()) -> str:
+    """Return ``--columns`` with likely names of fields that a row lacks; '' if it lacks none.
+
+    Args:
+        row: The row.
+        needed: Fields that a row needs.
+        other: Fields that are only told if a likely name is there.
+    """
+    pairs = {}
+    for field in (*other, *needed):
+        names = {field.lower(), *OTHER_NAMES.get(field, ())}
+        like = next((str(one) for one in row if str(one).lower() in names), '')
+        if field not in row and (like or field in needed):
+            pairs[field] = short_line(like, 40) or 'YOUR_COLUMN'
+    told = ' '.join(f'{field}={name}' for field, name in pairs.items())
+    return f'--columns {told}' if told else ''
 
 
 def row_line(row: Mapping[str, Any]) -> str:

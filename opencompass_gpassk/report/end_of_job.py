@@ -54,7 +54,15 @@ def end_of_job(
     width = max((len(command) for command, _ in commands), default=0)
     lines = [f'  {one_line(command):{width}}  {why}' for command, why in commands]
     parts += ['\n'.join(['Next:', *lines, ''])] if lines else []
-    return '\n'.join(['', *parts, f'Report: {page}', ''])
+    return '\n'.join(['', *parts, f'Report{_groups(results)}: {page}', ''])
+
+
+def _groups(results: Results) -> str:
+    """Return by what the report breaks figures down, in brackets."""
+    every = (result for by_dataset in results.values() for result in by_dataset.values())
+    groups = (group for result in every for group in (result.get('groups') or {}).values())
+    names = sorted({str(name) for group in groups for name in group} - {'problems'})
+    return f' (also by {", ".join(names)})' if names else ''
 
 
 def _warnings(tables: Sequence[Table]) -> list[str]:

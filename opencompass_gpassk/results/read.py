@@ -262,7 +262,8 @@ def find_results(paths: Sequence[Path]) -> Sources:
                 'it; name a work dir such as outputs/default'
             )
         for run in runs:
-            only = path.absolute() if given.is_file() else None
+            part = (run / 'results').absolute() in path.absolute().parents
+            only = path.absolute() if part else None
             if (only or run).resolve() not in seen:
                 seen.add((only or run).resolve())
                 _take_run(run, sources, only)
@@ -349,18 +350,38 @@ def one_of_each(results: Sequence[ModelResult], report: Report) -> list[ModelRes
     return [one for one in results if any(one is other for other in best.values())]
 
 
+def newest_looks(results: Iterable[ModelResult]) -> list[ModelResult]:
+    """Return the results but those whose n was raised: another one has their samples and more."""
+    there = list(results)
+    return [
+        one
+        for one in there
+        if one.greedy
+        or not any(
+            one.n in (later.result.get('looks') or ())
+            and later.model == one.model
+            and later.result.get('benchmark') == one.result.get('benchmark')
+            for later in there
+        )
+    ]
+
+
 def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
-    """Add the results of a run to the sources, or only one of them."""
+    """Add the results of a run to the sources, or only those at a path in it."""
     states: dict[tuple[str, str], TaskState] = {}
     root = run / 'results'
+
+    def meant(path: Path) -> bool:
+        return only is None or path.absolute().is_relative_to(only)
+
     try:
         for state in task_states(planned_run(run, read_run_config(run))):
             states[state.model, state.dataset] = state
-            if only in (None, root / state.model / f'{state.dataset}.json'):
+            if meant(root / state.model / f'{state.dataset}.json'):
                 sources.tasks.append((run.name, state))
     except Exception as error:  # configs and logs may contain anything
         sources.faults.append(f'{run}: its tasks are not known: {error}')
-    paths = {only} if only else {path for path in root.rglob('*.json') if _is_file(path)}
+    paths = {path for path in root.rglob('*.json') if meant(path) and _is_file(path)}
     planned = [root / model / f'{dataset}.json' for model, dataset in states]
     for path in [*(path for path in planned if path in paths), *sorted(paths - {*planned})]:
         model, dataset = path.parent.relative_to(root).as_posix(), path.stem
@@ -377,11 +398,10 @@ def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
             accuracy = result.get('accuracy')
             told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
             sources.others.append(f'{model}/{dataset} ({run.name}){told}')
-    trials = [only.with_name(only.stem + TRIALS)] if only else sorted(root.rglob(f'*{TRIALS}'))
     read = {one.path for one in sources.results}
-    for file in trials:
+    for file in sorted(root.rglob(f'*{TRIALS}')):
         path = file.with_name(f'{file.name.removesuffix(TRIALS)}.json')
-        if path not in read and file.exists():
+        if path not in read and meant(path):
             model = path.parent.relative_to(root).as_posix()
             _take_alone(ModelResult(model, path.stem, {}, path, run.name, run), sources)
 

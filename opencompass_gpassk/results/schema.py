@@ -283,6 +283,8 @@ FIELDS: dict[str, Field] = {
     ),
     'warnings': Field(TEXTS, 'warnings that a reader of the figures must know'),
     'trials_file': Field(TEXT, 'the file of trials beside the result'),
+    'columns': Field(OBJECT, 'names of columns in the file of responses, if `--columns` told them'),
+    'columns.*': Field(TEXT, 'field → its name in the file'),
     'steps_file': Field(TEXT, 'the file of scored steps beside the result'),
     'details': Field(ROWS, 'a row for each problem; OpenCompass may leave them out'),
     'details[].problem_id': Field(SCALAR, 'id of the problem'),

@@ -21,7 +21,7 @@ from opencompass_gpassk.datasets.data_files import Row
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.jsonlines import at_place, fields_of, input_name
+from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
 from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.samples.evalscope import EVALSCOPE
@@ -201,11 +201,17 @@ def _tame(name: str) -> str:
     return '/'.join(part for part in parts if part.strip('.'))
 
 
+def _other_names(row: Fields) -> str:
+    needed = ['answer', *(['samples'] if 'sample' not in row else [])]
+    option = columns_option(row, needed, ['question'])
+    return fields_of(row) + (f'; if some have other names, give {option}' if option else '')
+
+
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     gold = row.get('answer')
     if not isinstance(gold, (str, int, float)) or isinstance(gold, bool) or gold != gold:
         raise ValueError(
-            f'field answer: the gold answer is missing or not a text; {fields_of(row, "answer")}'
+            f'field answer: the gold answer is missing or not a text; {_other_names(row)}'
         )
     if not (final := final_gold(str(gold))):
         raise ValueError('field answer: the gold answer is empty; give one')
@@ -242,7 +248,7 @@ def _samples(row: Fields, place: str) -> list[Response]:
         samples = row.get('samples')
     if not isinstance(samples, list) or not samples:
         raise ValueError(
-            f'field samples: a list of at least one response is needed; {fields_of(row, "samples")}'
+            f'field samples: a list of at least one response is needed; {_other_names(row)}'
         )
     theirs = short_line(str(row.get('theirs') or f'{ROWS}: verdict'), 80)
     return [

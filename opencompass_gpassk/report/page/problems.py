@@ -22,7 +22,7 @@ LONGEST = 20_000  # characters of a response on the page
 SHORTEST = 400
 MOST_MISSING = 1 << 20  # samples of one problem; a file may claim any number
 MOST_REASONS = 3
-MOST_OPENED = 8  # answers of a model to a problem that open a response
+MOST_OPENED = 16  # answers of a model to a problem that open a response
 TAIL = 0.3  # share of a shortened response taken from its end, where the answer is
 
 
@@ -67,6 +67,7 @@ def read_responses(
     beside: Path,
     faults: list[str],
     elsewhere: Path | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> dict[str, Response]:
     """Return location → response for the trials whose responses can be found.
 
@@ -81,6 +82,7 @@ def read_responses(
         beside: The folder of the result.
         faults: A message on each file that can't be read is appended.
         elsewhere: A folder that is searched for files that are not there.
+        columns: Field → its name in files of samples.
     """
     wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
     for trial in trials:
@@ -92,7 +94,7 @@ def read_responses(
     read: set[Path] = set()
     for name, answers in wanted.items():
         try:
-            found |= _read(name, answers, run, beside, read, elsewhere)
+            found |= _read(name, answers, run, beside, read, elsewhere, columns or {})
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
             failed.append(f'{name}: its responses are not shown: {error}')
     if failed:
@@ -108,6 +110,7 @@ def _read(
     beside: Path,
     read: set[Path],
     elsewhere: Path | None,
+    columns: Mapping[str, str],
 ) -> dict[str, Response]:
     """Return the responses in a file, and add the file to ``read``."""
     path = _in_run(name, run) if run else _samples(name, beside)
@@ -121,7 +124,8 @@ def _read(
     read.add(path.resolve())
     samples = any('/' in key for key in answers)
     found = {}
-    for key, text in (_of_samples if samples else _of_predictions)(path, answers):
+    texts = _of_samples(path, answers, columns) if samples else _of_predictions(path, answers)
+    for key, text in texts:
         if (run is None or moved) and not _gives(text, answers[key]):
             raise ValueError('their answers are not those that were scored')
         found[f'{name}#{key}'] = Response.of(text, f'{name}#{key}')
@@ -183,8 +187,10 @@ def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, st
             yield key, text
 
 
-def _of_samples(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
-    for response in read_samples(str(path), skip_bad=True).responses:
+def _of_samples(
+    path: Path, keys: Collection[str], columns: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    for response in read_samples(str(path), skip_bad=True, columns=columns).responses:
         key = response.location.rpartition('#')[2]
         if key in keys and not response.lost:
             yield key, response.text
@@ -226,6 +232,7 @@ class Answer:
         greedy: Whether it is that of the greedy response.
         place: Where one of the responses is stored; '' if that is unknown.
         response: This response, as far as it was found.
+        tight: Whether the response is left out for lack of room.
     """
 
     text: str | None
@@ -238,6 +245,7 @@ class Answer:
     greedy: bool = False
     place: str = ''
     response: Response | None = None
+    tight: bool = False
 
 
 @dataclass
@@ -353,9 +361,9 @@ def collect_problems(
                     for of in answers[:1]:
                         of.greedy = True
                         beside.answers.append(of)
-            texts = read_responses(
-                (trial for _, trial in chosen), one.run, one.path.parent, faults, elsewhere
-            )
+            columns = one.result.get('columns') or {}
+            trials = (trial for _, trial in chosen)
+            texts = read_responses(trials, one.run, one.path.parent, faults, elsewhere, columns)
             for place, trial in chosen:
                 place.response = texts.get(trial.response)
     return [one for alike in problems.values() for one in alike if one.solved]
@@ -403,8 +411,8 @@ def fit_responses(problems: Sequence[PageProblem], total: int) -> int:
         response.shown = min(length, most)
         total -= response.shown
         if total < 0:
-            answer.response = None
-    return sum(bool(one.place and not one.response) for of in every for one in of.answers)
+            answer.response, answer.tight = None, True
+    return sum(one.tight for of in every for one in of.answers)
 
 
 def _asked(
@@ -431,11 +439,10 @@ def _asked(
         row = details.get(problem.problem_id, {})
         counts = int(row.get('n', n[place])), int(row.get('c', c[place]))
         asked.append((problem, *counts, [answer for answer, _ in answers]))
-        chosen += [
-            (one, replace(trial))
-            for one, trial in _first_of_each(answers)[:MOST_OPENED]
-            if one.place
-        ]
+        told = [(one, trial) for one, trial in _first_of_each(answers) if one.place]
+        chosen += [(one, replace(trial)) for one, trial in told[:MOST_OPENED]]
+        for one, _ in told[MOST_OPENED:]:
+            one.tight = True
     read[found.path] = Trials(without_texts(table), contradiction)
     return asked, chosen
 

@@ -178,6 +178,7 @@ def _data_set(compared: Compared) -> dict[str, Any]:
 
 
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
+NOT_WORSE = 'not significantly worse'
 NAMED = 5  # problems named for each reason why they are left out
 FISHER = (
     "A, B: right/judged responses; p: Fisher's exact test of each problem; p (Holm): corrected for "
@@ -230,7 +231,7 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
 def _verdict(check: Check) -> str:
     if check.worse:
         return 'WORSE'
-    return 'UNKNOWN whether it is worse' if check.unknowable else 'not significantly worse'
+    return 'UNKNOWN whether it is worse' if check.unknowable else check.claim or NOT_WORSE
 
 
 def _legend(compared: Compared) -> list[str]:

@@ -24,12 +24,16 @@ LEGEND = (
 
 
 def contamination_table(board: Board) -> Table | None:
-    """Return the signs of contamination, a row for each model and benchmark; None without any."""
+    """Return the signs of contamination, a row for each model and benchmark; None without any.
+
+    The slope of one model alone says nothing, since its scale depends on the benchmark.
+    """
     rows: list[list[Cell]] = []
     for benchmark in board.benchmarks:
         for entry in benchmark.entries:
-            signs = _signs(entry)
-            if any(sign is not None for sign in signs):
+            _, steepness, *others = signs = _signs(entry)
+            alone = len(benchmark.entries) == 1
+            if any(sign is not None for sign in (others if alone else [steepness, *others])):
                 rows.append([benchmark.name, entry.label, entry.questions(AVERAGE), *signs])
     if not rows:
         return None
