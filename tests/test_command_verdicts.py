@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
+from opencompass_gpassk.judging.verdict_files import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 

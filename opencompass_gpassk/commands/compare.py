@@ -30,7 +30,7 @@ from opencompass_gpassk.compare.differences import (
     tipping_point,
 )
 from opencompass_gpassk.compare.leaderboard import common_protocols
-from opencompass_gpassk.compare.lengths import length_caution
+from opencompass_gpassk.compare.length_caution import length_caution
 from opencompass_gpassk.compare.paired_results import (
     Pair,
     chosen_models,

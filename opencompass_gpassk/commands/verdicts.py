@@ -18,8 +18,8 @@ from opencompass_gpassk.commands import add_command, check_output, note, write_l
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.shared_store import DATABASE_NAMES
-from opencompass_gpassk.judging.export import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.judge import JudgeIdentity
+from opencompass_gpassk.judging.verdict_files import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.verdict_store import Record, VerdictStore
 from opencompass_gpassk.runs.config import find_run
 from opencompass_gpassk.trials import Verdict

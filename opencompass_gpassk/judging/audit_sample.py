@@ -23,12 +23,12 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import input_name
 from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.judging.choose_judge import make_judge
-from opencompass_gpassk.judging.export import read_verdict_rows
 from opencompass_gpassk.judging.judge import Candidate, Ledger
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.judging.settings import read_settings
+from opencompass_gpassk.judging.verdict_files import read_verdict_rows
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
 from opencompass_gpassk.metrics.share_intervals import effective_size
@@ -516,7 +516,7 @@ def _read_labels(
     """Return people's labels from JSON lines, gzipped or not: a file, or ``-``.
 
     Each row has ``question``, ``gold`` and ``answer``, and a label
-    (:func:`~opencompass_gpassk.judging.export.read_label`).
+    (:func:`~opencompass_gpassk.judging.verdict_files.read_label`).
     """
     if path != '-' and not Path(path).is_file():
         raise ValueError(

@@ -563,9 +563,11 @@ def candidates_of(
 
 
 def _ledger_line(ledger: Ledger) -> str:
-    saved = ', '.join(f'{what} {count}' for what, count in ledger.saved.items() if count)
+    told = {'identity': 'equal answers', 'store': 'verdicts in the store'}
+    counts = [(told.get(what, what), count) for what, count in ledger.saved.items() if count]
+    saved = ', '.join(f'{what} {count}' for what, count in counts)
     line = f'judge: {ledger.calls} calls, {ledger.retries} of them repeated'
-    line += f'; saved: {saved}' if saved else ''
+    line += f'; not asked about: {saved}' if saved else ''
     if ledger.failures:
         kinds = ', '.join(f'{kind} {count}' for kind, count in ledger.failures.most_common())
         line += f'; failures: {kinds}'

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.compare.claims import difference_claim
 from opencompass_gpassk.compare.differences import SETTINGS
-from opencompass_gpassk.compare.lengths import length_caution
+from opencompass_gpassk.compare.length_caution import length_caution
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.metrics.weakest_group import weakest_group
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns

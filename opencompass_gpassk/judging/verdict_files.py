@@ -97,8 +97,8 @@ def read_verdict_rows(
 
     A row with ``model``, ``prompt`` and ``settings`` is that judge's verdict. Any other row is a
     person's: ``question``, ``gold``, ``answer`` and a label
-    (:func:`~opencompass_gpassk.judging.export.read_label`). A file without rows is allowed: an
-    audit without disagreements writes one.
+    (:func:`~opencompass_gpassk.judging.verdict_files.read_label`). A file without rows is allowed:
+    an audit without disagreements writes one.
 
     Args:
         path: A file, gzipped or not, or ``-`` for standard input.
