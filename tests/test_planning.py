@@ -173,7 +173,7 @@ def test_a_result_says_what_more_samples_would_remove() -> None:
     within = (chance @ values**2 - mean**2).mean()
     found = []
     for _ in range(30):
-        marks = [''.join('-+'[one] for one in rng.random(n) < rate) for rate in rates]
+        marks = [''.join('-+'[int(one)] for one in rng.random(n) < rate) for rate in rates]
         found.append(sampling_shares(table_of(marks), [k])[figure.key])
     assert np.mean(found) == pytest.approx(100 * within / (within + mean.var()), abs=8)
     assert sampling_shares(table_of(['+', '-']), []) == {}
