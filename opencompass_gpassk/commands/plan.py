@@ -171,8 +171,8 @@ def conclusion(outlooks: list[Outlook]) -> str:
     return (
         f'Conclusion for {one_line(at.source)}:\n'
         f'{told}{" No figure needs more." if enough else ""}\n'
-        f'At n = {n}, the {100 * grid.level:g} % interval of {at.figure.heading} in '
-        f'points is {", ".join(widths)}.'
+        f'At n = {n}, the {100 * grid.level:g} % interval of {at.figure.heading}, which needs '
+        f'the most samples, in points is {", ".join(widths)}.'
     )
 
 
@@ -206,9 +206,9 @@ def next_step(pilot: Pilot, outlooks: list[Outlook]) -> list[str]:
             for count in (max(pilot.drawn, strictest.k), None)
         )
     )
-    known = f'{strictest.figure.heading} of these {problems} problems is known to {now}'
+    known = f'With {problems} problems, {strictest.figure.heading} is known to {now}'
     if now == best:
-        return [f'{known}. More samples gain nothing here; more problems would.']
+        return [f'{known}, however many samples each has: take more problems.']
     lines = lines or [f'n = {pilot.drawn} is enough already.']
     return [*lines, f'{known}; more samples alone cannot reach less than {best}.']
 
