@@ -291,6 +291,7 @@ def test_what_is_not_checked_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     told = capsys.readouterr()
     assert 'average@8 on lmb-n8: WORSE' in told.out
     assert 'lmb-n4' not in told.out
+    assert 'b on lmb-n4 is left out: its n was raised' in told.err
     assert main([*sides, '--fail-if-worse', 'average@4']) == 2
     assert main([*sides, '--dataset', 'lmb-n4', '--fail-if-worse', 'average@4']) == 1
     capsys.readouterr()
@@ -301,6 +302,9 @@ def test_what_is_not_checked_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
         '--fail-if-worse G-Pass@4_1.0: greedy lacks it, and is not checked'
         in capsys.readouterr().err
     )
+    (tmp_path / 'b/results/b/lmb-n4.json').unlink()  # n of a alone was raised
+    (tmp_path / 'b/results/b/lmb-n4.trials.jsonl.gz').unlink()
+    assert main([*sides, '--fail-if-worse', 'accuracy']) == 1
 
 
 def test_looks_make_p_values_nominal_unless_they_were_planned(

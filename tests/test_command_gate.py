@@ -12,6 +12,7 @@ from stored_table import table_of, write_result
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.metrics.reliability import samples_needed, surely_at_least, surely_below
+from opencompass_gpassk.results.read import find_results
 
 
 def at_least_so_many(n: int, c: int, rate: float) -> float:
@@ -102,9 +103,14 @@ def test_the_folder_of_a_model_means_that_model(tmp_path: Path) -> None:
         write_result(folder / 'exam.json', table_of([mark * 14] * 3), [2])
     run = tmp_path / '20260101_000000'
     (run / 'configs').mkdir()
+    (run / 'configs/job.py').write_text('models = []\ndatasets = []\n')
     assert gate(run, '--every-problem', 0.8) == 1
-    assert gate(run / 'results/good', '--every-problem', 0.8) == 2  # its config is missing
+    assert gate(run / 'results/good', '--every-problem', 0.8) == 0
+    assert gate(run / 'results/bad/../good', '--every-problem', 0.8) == 0
     assert gate(run / 'results/bad', '--every-problem', 0.8) == 1
+    assert gate(run / 'results/good/..', '--every-problem', 0.8) == 1
+    every = find_results([run / 'results/good', run, run / 'results/bad/exam.json']).results
+    assert sorted(one.model for one in every) == ['bad', 'good']
 
 
 def test_what_cannot_be_trusted_is_not_known(

@@ -177,3 +177,4 @@ def test_a_result_says_what_more_samples_would_remove() -> None:
         found.append(sampling_shares(table_of(marks), [k])[figure.key])
     assert np.mean(found) == pytest.approx(100 * within / (within + mean.var()), abs=8)
     assert sampling_shares(table_of(['+', '-']), []) == {}
+    assert sampling_shares(table_of(['+' * 8] * 12), [4]) == {}

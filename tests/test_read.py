@@ -13,9 +13,9 @@ from opencompass_gpassk.results.read import (
     ModelResult,
     chosen,
     find_results,
-    newest_looks,
     one_of_each,
     results_at,
+    without_earlier_looks,
     without_texts,
 )
 from opencompass_gpassk.trials import write_trials
@@ -97,8 +97,16 @@ def test_a_result_whose_n_was_raised_is_left_out() -> None:
         result = {'benchmark': 'b', 'signature': {'n': n}, 'looks': list(looks)}
         return ModelResult(model, f'b-n{n}', result, Path(f'{model}-n{n}.json'))
 
+    told: list[str] = []
     there = [made('m', 4), made('m', 8, 4), made('m', 16, 4, 8), made('other', 8), made('m', 6)]
-    assert [one.path.stem for one in newest_looks(there)] == ['m-n16', 'other-n8', 'm-n6']
+    assert [one.path.stem for one in without_earlier_looks(there, told.append)] == [
+        *('m-n16', 'other-n8', 'm-n6')
+    ]
+    assert len(told) == 2
+    kept = without_earlier_looks(there, told.append, keep=[4])
+    assert [one.n for one in kept] == [4, 16, 8, 6]
+    damaged = ModelResult('m', 'd', {'looks': 5, 'signature': 5}, Path('x'))
+    assert without_earlier_looks([damaged], told.append) == [damaged]
 
 
 def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:

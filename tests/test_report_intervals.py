@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -128,6 +129,8 @@ def test_a_line_says_where_the_uncertainty_comes_from(
     lines = to_markdown(tabled(result)).splitlines()
     (line,) = (line for line in lines if f'the uncertainty of {key} comes to' in line)
     assert told in line
+    result['sampling_share'] = {key: math.nan}
+    assert 'comes to' not in to_markdown(tabled(result))
 
 
 def test_csv_and_json_hold_both_ends() -> None:

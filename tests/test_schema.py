@@ -92,7 +92,7 @@ def test_results_hold_what_is_described(results: list[dict[str, Any]]) -> None:
         assert result['figures'].keys() <= figures
         assert result['shares'].keys() <= SHARES.keys()
     assert seen - set(FIELDS) == set()
-    # gpassk rescore alone writes the first; none of the responses is cut off.
+    # gpassk rescore and gpassk score write what is theirs alone; none of the responses is cut off.
     assert set(FIELDS) - seen == {'rescored', 'tokens.cut_off', 'columns', 'columns.*'}
 
 

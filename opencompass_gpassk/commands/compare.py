@@ -49,7 +49,7 @@ from opencompass_gpassk.report.tables.comparison import (
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.figure_intervals import MOST, PER_TAIL, IntervalSettings
 from opencompass_gpassk.results.figures import Figure, parse_figure
-from opencompass_gpassk.results.read import ModelResult, newest_looks, results_at
+from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
 
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
@@ -268,10 +268,12 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
     a, b = chosen_models(first, second, (args.model_a, args.model_b))
     ours = [found for found in first if found.model == a]
     theirs = [found for found in (first if second is None else second) if found.model == b]
+    if not args.dataset:
+        last = [without_earlier_looks(of, lambda told: None) for of in (ours, theirs)]
+        n_of_a, n_of_b = ({found.n for found in of} for of in last)
+        ours = without_earlier_looks(ours, _note, keep=n_of_b)
+        theirs = without_earlier_looks(theirs, _note, keep=n_of_a)
     pairs, unpaired = pair_data_sets(ours, theirs, args.dataset)
-    if not args.dataset:  # an earlier look at both is meant only if it is named
-        newest = {id(found) for of in (ours, theirs) for found in newest_looks(of)}
-        pairs = [pair for pair in pairs if {*map(id, pair)} & newest]
     missing = [found.dataset for found in unpaired if any(found is one for one in ours)]
     if missing and _must_be_whole(args):
         raise ValueError(

@@ -14,7 +14,7 @@ from opencompass_gpassk.formats.display import counted, one_line, short_line
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
 from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.judged_trials import JudgedTrials
-from opencompass_gpassk.results.read import ModelResult, newest_looks, results_at
+from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
 from opencompass_gpassk.results.stored_result import Estimate, Few, read_figure
 
@@ -84,7 +84,7 @@ def _run(args: argparse.Namespace) -> int:
         note(short_line(told))
     # What can't be read, or is left out, might miss the bar.
     shown: list[bool | None] = [None] if left_out else []
-    found = newest_looks(found)
+    found = without_earlier_looks(found, note)
     for one in [one for one in found if not one.greedy] or found:
         table = one.table()
         fault = one.state or one.contradiction(table)

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from opencompass_gpassk.results.plan import (
     from_pilot,
     pilot,
 )
-from opencompass_gpassk.results.read import newest_looks, results_at
+from opencompass_gpassk.results.read import results_at, without_earlier_looks
 
 DESCRIPTION = """\
 Say how many samples are enough, and how wide the interval of G-Pass@k will be with n samples
@@ -140,8 +141,8 @@ def _pilots(path: Path) -> list[Pilot]:
     """Return the pilots in a file or folder, and print which sampled ones are skipped."""
     pilots: list[Pilot] = []
     skipped: list[ValueError] = []
-    there = results_at(path, lambda told: print(told, file=sys.stderr), alone=True)
-    for one in newest_looks(there):
+    report = partial(print, file=sys.stderr)
+    for one in without_earlier_looks(results_at(path, report, alone=True), report):
         try:
             table = one.table()
         except ValueError as error:

@@ -122,14 +122,14 @@ def columns_option(row: Mapping[str, Any], needed: Iterable[str], other: Iterabl
         needed: Fields that a row needs.
         other: Fields that are only told if a likely name is there.
     """
-    pairs = {}
+    pairs = []
     for field in (*other, *needed):
         names = {field.lower(), *OTHER_NAMES.get(field, ())}
         like = next((str(one) for one in row if str(one).lower() in names), '')
         if field not in row and (like or field in needed):
-            pairs[field] = short_line(like, 40) or 'YOUR_COLUMN'
-    told = ' '.join(f'{field}={name}' for field, name in pairs.items())
-    return f'--columns {told}' if told else ''
+            one = 'sample' if field == 'samples' and isinstance(row.get(like), str) else field
+            pairs.append(f'{one}={like or "YOUR_COLUMN"}')
+    return f'--columns {" ".join(pairs)}' if pairs else ''
 
 
 def row_line(row: Mapping[str, Any]) -> str:

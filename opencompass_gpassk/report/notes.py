@@ -193,7 +193,7 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     for entry in benchmark.entries:
         whole = entry.figure(figure)
         share = (entry.result.get('sampling_share') or {}).get(figure.key)
-        if not isinstance(whole, Estimate) or share is None:
+        if not isinstance(whole, Estimate) or share is None or math.isnan(share):
             continue
         judged = (entry.true_figures.get(figure.key) or {}).get('range') or [0.0, 0.0]
         total, judge = ((high - low) ** 2 for low, high in (whole.interval, judged))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -319,7 +318,7 @@ def _expected(
 def sampling_shares(table: TrialTable, ks: Sequence[int]) -> dict[str, float]:
     """Return how much of the variance of the main figures comes from sampling, in percent, by key.
 
-    The rest comes from the choice of problems. Figures whose share is unknown are left out.
+    The rest comes from the choice of problems. Figures that don't vary are left out.
 
     Args:
         table: The trials.
@@ -330,11 +329,13 @@ def sampling_shares(table: TrialTable, ks: Sequence[int]) -> dict[str, float]:
     if n.max(initial=0) < LEAST:
         return {}
     rates, clusters = pilot_rates(n, c), problem_clusters(table)[headline]
-    shares = {
-        figure.key: 100 * _expected(figure, rates, n, c, clusters)[0].within_share(int(n.max()))
-        for figure in (ACCURACY(), *(G_PASS(k=k, tau=1.0) for k in ks))
-    }
-    return {key: share for key, share in shares.items() if not math.isnan(share)}
+    shares = {}
+    for figure in (ACCURACY(), *(G_PASS(k=k, tau=1.0) for k in ks)):
+        values = figure.estimator()(n, c)
+        if len({*values[~np.isnan(values)].tolist()}) > 1:  # else the prior alone would speak
+            found, _ = _expected(figure, rates, n, c, clusters)
+            shares[figure.key] = 100 * found.within_share(int(n.max()))
+    return shares
 
 
 def _ks(ks: object) -> list[int]:

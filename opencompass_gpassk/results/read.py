@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -73,7 +73,8 @@ class ModelResult:
     @property
     def n(self) -> int:
         """Samples of each problem; 0 if that is not known."""
-        n = (self.result.get('signature') or {}).get('n')
+        signature = self.result.get('signature')
+        n = signature.get('n') if isinstance(signature, Mapping) else None
         return n if isinstance(n, int) else 0
 
     @property
@@ -262,11 +263,9 @@ def find_results(paths: Sequence[Path]) -> Sources:
                 'it; name a work dir such as outputs/default'
             )
         for run in runs:
-            part = (run / 'results').absolute() in path.absolute().parents
-            only = path.absolute() if part else None
-            if (only or run).resolve() not in seen:
-                seen.add((only or run).resolve())
-                _take_run(run, sources, only)
+            whole = _resolved(path)
+            part = (run / 'results').resolve() in whole.parents
+            _take_run(run, sources, seen, whole if part else None)
         _take_scores([file for file in files if file.resolve() not in seen], path, sources)
         seen.update(file.resolve() for file in files)
     return sources
@@ -350,29 +349,48 @@ def one_of_each(results: Sequence[ModelResult], report: Report) -> list[ModelRes
     return [one for one in results if any(one is other for other in best.values())]
 
 
-def newest_looks(results: Iterable[ModelResult]) -> list[ModelResult]:
-    """Return the results but those whose n was raised: another one has their samples and more."""
+def without_earlier_looks(
+    results: Iterable[ModelResult], report: Report, keep: Collection[int] = ()
+) -> list[ModelResult]:
+    """Return the results but those whose n was raised: another one has their samples and more.
+
+    Args:
+        results: The results.
+        report: Takes a message on each result that is left out.
+        keep: The n of results that stay, since those that they are compared with have it.
+    """
     there = list(results)
-    return [
-        one
+    raised = {
+        (one.model, str(one.result.get('benchmark')), str(n))
         for one in there
-        if one.greedy
-        or not any(
-            one.n in (later.result.get('looks') or ())
-            and later.model == one.model
-            and later.result.get('benchmark') == one.result.get('benchmark')
-            for later in there
-        )
-    ]
+        if isinstance(looks := one.result.get('looks'), list)
+        for n in looks
+    }
+    found = []
+    for one in there:
+        name = one.model, str(one.result.get('benchmark')), str(one.n)
+        if name in raised and not one.greedy and one.n not in keep:
+            report(f'{one.name} is left out: its n was raised; name its file to read it')
+        else:
+            found.append(one)
+    return found
 
 
-def _take_run(run: Path, sources: Sources, only: Path | None = None) -> None:
-    """Add the results of a run to the sources, or only those at a path in it."""
+def _resolved(path: Path) -> Path:
+    """Return the path without links and dots; if it is a file, it may be a link itself."""
+    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
+
+
+def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -> None:
+    """Add the results of a run to the sources, or only those at a path in it; each path once."""
     states: dict[tuple[str, str], TaskState] = {}
     root = run / 'results'
+    before = set(seen)
 
     def meant(path: Path) -> bool:
-        return only is None or path.absolute().is_relative_to(only)
+        whole = _resolved(path)
+        seen.update([whole] if only is None or whole.is_relative_to(only) else [])
+        return whole in seen and whole not in before
 
     try:
         for state in task_states(planned_run(run, read_run_config(run))):

@@ -204,7 +204,7 @@ def _tame(name: str) -> str:
 def _other_names(row: Fields) -> str:
     needed = ['answer', *(['samples'] if 'sample' not in row else [])]
     option = columns_option(row, needed, ['question'])
-    return fields_of(row) + (f'; if some have other names, give {option}' if option else '')
+    return fields_of(row) + (f'; if some have other names, add {option}' if option else '')
 
 
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
