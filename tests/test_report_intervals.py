@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
