@@ -21,7 +21,8 @@ from opencompass_gpassk.results.stored_result import Estimate, Few, read_figure
 MOST_NAMED = 5  # problems
 DESCRIPTION = """\
 Check results against a bar, for example before a release. RESULT is a result of gpassk score -o, a
-run of OpenCompass or a work dir (its newest run is used). Every sampled result in it must pass.
+run of OpenCompass or a work dir (its newest run is used), or RUN/results/MODEL for one model alone.
+Every sampled result in it must pass.
 
 --every-problem 0.8 asks whether the model solves every problem in at least 80 % of all attempts. It
 is shown if the lower bound of each problem is at least 0.8 (exact, one-sided, 95 %), and refuted if

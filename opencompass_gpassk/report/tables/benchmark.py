@@ -58,7 +58,8 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
         entries = [e for e in benchmark.entries if k in e.ks or (not index and not e.ks)]
         columns = _columns(benchmark, entries, k)
         marks = _marks(benchmark, ranked, entries, columns, k)
-        single = len(entries) == 1 or (len(benchmark.latest) == 1 and k == benchmark.main_k)
+        main = k == benchmark.main_k
+        single = main and 1 in (len(entries), len(benchmark.latest))
         claim = leaderboard_claim(benchmark.entries, ranked) if marks or single else ''
         yield Table(
             title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
@@ -67,14 +68,14 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             [] if k is None else LEGEND,
             [
                 *([] if k is None else threshold_notes(benchmark, k)),
-                *(uncertainty_notes(benchmark) if k == benchmark.main_k else []),
+                *(uncertainty_notes(benchmark) if main else []),
             ],
             headline=[column.heading for column in columns if column.headline],
             marks=marks,
             claims=[claim] if claim else [],
-            warnings=[*(() if index else general), *(() if index else ranked.notes)],
-            remarks=[] if index else [*look_notes(benchmark), *sensitivity_notes(benchmark)],
-            main=k == benchmark.main_k,
+            warnings=[*general, *ranked.notes] if main else [],
+            remarks=[*look_notes(benchmark), *sensitivity_notes(benchmark)] if main else [],
+            main=main,
         )
     yield from _true_verdicts(benchmark)
     columns = _columns(benchmark, benchmark.entries, 'k' if benchmark.ks else None)
