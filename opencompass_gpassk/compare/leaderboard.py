@@ -12,7 +12,7 @@ from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.figures import Figure
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Entry, stored_protocol
+from opencompass_gpassk.results.stored_result import Entry, stored_protocol, was_raised_from
 from opencompass_gpassk.trials import TrialTable
 
 
@@ -131,7 +131,7 @@ def earlier_looks(entries: Mapping[int, Entry]) -> dict[int, Entry]:
         place: later
         for place, one in entries.items()
         for later in entries.values()
-        if later.model == one.model and one.n in (later.result.get('looks') or ())
+        if later.model == one.model and was_raised_from(later.result, one.n)
     }
 
 

@@ -8,7 +8,7 @@ import math
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -114,7 +114,9 @@ def fields_of(row: Mapping[str, Any]) -> str:
     return f'the fields there are {names}'
 
 
-def columns_option(row: Mapping[str, Any], needed: Iterable[str], other: Iterable[str] = ()) -> str:
+def columns_option(
+    row: Mapping[str, Any], needed: Collection[str], other: Collection[str] = ()
+) -> str:
     """Return ``--columns`` with likely names of fields that a row lacks; '' if it lacks none.
 
     Args:

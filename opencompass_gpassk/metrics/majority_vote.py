@@ -95,8 +95,7 @@ def consensus_at_k(
 
     The k are drawn from the samples without replacement. The expectation over all draws is exact,
     so it is unbiased for any n ≥ k. Ties are split, and answers are right, as in
-    :func:`majority_vote`, which is cons@n. cons@1 is the
-    accuracy, if all responses have an answer.
+    :func:`majority_vote`, which is cons@n. cons@1 is the accuracy, if all responses have an answer.
 
     Args:
         problem: Shape (T,), as in that function, like the next four.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_text, wrapped
-from opencompass_gpassk.results.stored_result import Results
+from opencompass_gpassk.results.stored_result import Results, group_fields
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 MOST_WARNINGS = 3
@@ -60,8 +60,7 @@ def end_of_job(
 def _groups(results: Results) -> str:
     """Return by what the report breaks figures down, in brackets."""
     every = (result for by_dataset in results.values() for result in by_dataset.values())
-    groups = (group for result in every for group in (result.get('groups') or {}).values())
-    names = sorted({str(name) for group in groups for name in group} - {'problems'})
+    names = sorted({str(name) for result in every for name in group_fields(result)})
     return f' (also by {", ".join(names)})' if names else ''
 
 

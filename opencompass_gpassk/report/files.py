@@ -30,6 +30,7 @@ from opencompass_gpassk.results.stored_result import (
     Result,
     Results,
     figures_of,
+    group_fields,
     is_ours,
     questions_behind,
     read_figure,
@@ -66,7 +67,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         for dataset, result in by_dataset.items()
         if is_ours(result)
     ]
-    fields = _field_columns(name for *_, result in ours for name in _group_fields(result))
+    fields = _field_columns(name for *_, result in ours for name in group_fields(result))
     rows = []
     for model, dataset, result in ours:
         whole = {'problems': (result.get('counts') or {}).get('problems')}
@@ -214,11 +215,6 @@ def _field_columns(fields: Iterable[str]) -> dict[str, str]:
 
 def _finite(value: float | None) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
-
-
-def _group_fields(result: Result) -> Iterable[str]:
-    groups = (result.get('groups') or {}).values()
-    return (name for group in groups for name in group if name != 'problems')
 
 
 TITLE = 'G-Pass@k'

@@ -261,8 +261,7 @@ def pilot(table: TrialTable, name: str, ks: object = None) -> Pilot:
         ValueError: If no problem has two judged trials; it is SingleResponsesError if none has two
             trials.
     """
-    headline = np.array(headline_problems(table.problems), dtype=np.int64)
-    n, c = (counts[headline] for counts in table.counts())
+    n, c, clusters = _headline(table)
     if not n.any():
         raise ValueError('it has no judged trial; score the run first')
     if n.max() < LEAST:
@@ -271,7 +270,6 @@ def pilot(table: TrialTable, name: str, ks: object = None) -> Pilot:
             "one judged response of each problem can't separate rates from chance; take a "
             f'pilot of n = {LEAST} or more'
         )
-    clusters = problem_clusters(table)[headline]
     lengths = [one.num_tokens for one in table.trials if one.num_tokens is not None]
     tokens = sum(lengths) / len(lengths) if lengths else None
     drawn = int(np.bincount(table.problem_index).max())
@@ -290,23 +288,39 @@ def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
     if groups < len(n):
         source += f', {groups} clusters'
     for figure in grid.figures(k):
-        found, design = _expected(figure, rates, n, c, clusters)
         values = figure.estimator()(n, c)
+        found, design = _expected(figure, values, rates, n, c, clusters)
         seen = ~np.isnan(values)
         observed = float(values[seen].mean()) if seen.any() else None
         yield Outlook(figure, found, grid, k, source, observed, design)
 
 
+def _headline(table: TrialTable) -> tuple[NDArray[np.int64], ...]:
+    """Return n, c and cluster of the problems of the headline."""
+    headline = np.array(headline_problems(table.problems), dtype=np.int64)
+    n, c = table.counts()
+    return n[headline], c[headline], problem_clusters(table)[headline]
+
+
 def _expected(
     figure: Figure,
+    values: NDArray[np.float64],
     rates: Rates,
     n: NDArray[np.int64],
     c: NDArray[np.int64],
     clusters: NDArray[np.int64],
 ) -> tuple[Plan, float | None]:
-    """Return the plan of a figure, and the design effect; None if each problem is a cluster."""
+    """Return the plan of a figure, and the design effect; None if each problem is a cluster.
+
+    Args:
+        figure: The figure.
+        values: Its values for the pilot's problems.
+        rates: The distribution of the problems' rates.
+        n: Judged responses to each problem.
+        c: Right responses to each problem.
+        clusters: A number that versions of one question share.
+    """
     estimator = figure.estimator()
-    values = estimator(n, c)
     seen = ~np.isnan(values)
     design = None
     if len(np.unique(clusters)) < len(n) and seen.any():
@@ -324,16 +338,15 @@ def sampling_shares(table: TrialTable, ks: Sequence[int]) -> dict[str, float]:
         table: The trials.
         ks: The k of G-Pass@k at τ = 1; the accuracy is added.
     """
-    headline = np.array(headline_problems(table.problems), dtype=np.int64)
-    n, c = (counts[headline] for counts in table.counts())
+    n, c, clusters = _headline(table)
     if n.max(initial=0) < LEAST:
         return {}
-    rates, clusters = pilot_rates(n, c), problem_clusters(table)[headline]
+    rates = pilot_rates(n, c)
     shares = {}
     for figure in (ACCURACY(), *(G_PASS(k=k, tau=1.0) for k in ks)):
         values = figure.estimator()(n, c)
         if len({*values[~np.isnan(values)].tolist()}) > 1:  # else the prior alone would speak
-            found, _ = _expected(figure, rates, n, c, clusters)
+            found, _ = _expected(figure, values, rates, n, c, clusters)
             shares[figure.key] = 100 * found.within_share(int(n.max()))
     return shares
 

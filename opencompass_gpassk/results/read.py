@@ -26,6 +26,7 @@ from opencompass_gpassk.results.stored_result import (
     is_greedy,
     is_ours,
     stored_protocol,
+    was_raised_from,
 )
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
@@ -263,7 +264,7 @@ def find_results(paths: Sequence[Path]) -> Sources:
                 'it; name a work dir such as outputs/default'
             )
         for run in runs:
-            whole = _resolved(path)
+            whole = path.resolve() if path.is_dir() else _resolved(path)
             part = (run / 'results').resolve() in whole.parents
             _take_run(run, sources, seen, whole if part else None)
         _take_scores([file for file in files if file.resolve() not in seen], path, sources)
@@ -360,16 +361,15 @@ def without_earlier_looks(
         keep: The n of results that stay, since those that they are compared with have it.
     """
     there = list(results)
-    raised = {
-        (one.model, str(one.result.get('benchmark')), str(n))
-        for one in there
-        if isinstance(looks := one.result.get('looks'), list)
-        for n in looks
-    }
     found = []
     for one in there:
-        name = one.model, str(one.result.get('benchmark')), str(one.n)
-        if name in raised and not one.greedy and one.n not in keep:
+        raised = not one.greedy and any(
+            was_raised_from(later.result, one.n)
+            for later in there
+            if later.model == one.model
+            and later.result.get('benchmark') == one.result.get('benchmark')
+        )
+        if raised and one.n not in keep:
             report(f'{one.name} is left out: its n was raised; name its file to read it')
         else:
             found.append(one)
@@ -377,34 +377,36 @@ def without_earlier_looks(
 
 
 def _resolved(path: Path) -> Path:
-    """Return the path without links and dots; if it is a file, it may be a link itself."""
-    return path.resolve() if path.is_dir() else path.parent.resolve() / path.name
+    """Return the path without links and dots, of which the last part may be one."""
+    return Path(os.path.realpath(path.parent), path.name)
 
 
 def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -> None:
     """Add the results of a run to the sources, or only those at a path in it; each path once."""
-    states: dict[tuple[str, str], TaskState] = {}
     root = run / 'results'
-    before = set(seen)
-
-    def meant(path: Path) -> bool:
-        whole = _resolved(path)
-        seen.update([whole] if only is None or whole.is_relative_to(only) else [])
-        return whole in seen and whole not in before
-
+    states: dict[Path, TaskState] = {}
     try:
         for state in task_states(planned_run(run, read_run_config(run))):
-            states[state.model, state.dataset] = state
-            if meant(root / state.model / f'{state.dataset}.json'):
-                sources.tasks.append((run.name, state))
+            states[root / state.model / f'{state.dataset}.json'] = state
     except Exception as error:  # configs and logs may contain anything
         sources.faults.append(f'{run}: its tasks are not known: {error}')
-    paths = {path for path in root.rglob('*.json') if meant(path) and _is_file(path)}
-    planned = [root / model / f'{dataset}.json' for model, dataset in states]
-    for path in [*(path for path in planned if path in paths), *sorted(paths - {*planned})]:
+    trials = [
+        file.with_name(f'{file.name.removesuffix(TRIALS)}.json')
+        for file in sorted(root.rglob(f'*{TRIALS}'))
+    ]
+    resolved = {path: _resolved(path) for path in [*states, *sorted(root.rglob('*.json')), *trials]}
+    meant = [
+        path
+        for path, whole in resolved.items()
+        if whole not in seen and (only is None or whole.is_relative_to(only))
+    ]
+    new = {resolved[path] for path in meant}
+    seen |= new
+    sources.tasks += [(run.name, states[path]) for path in meant if path in states]
+    for path in filter(_is_file, meant):
         model, dataset = path.parent.relative_to(root).as_posix(), path.stem
         result = _read(path, sources)
-        found = states.get((model, dataset))
+        found = states.get(path)
         partial = '' if found is None or found.state is State.FINISHED else str(found)
         if result is None:
             continue
@@ -417,9 +419,8 @@ def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -
             told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
             sources.others.append(f'{model}/{dataset} ({run.name}){told}')
     read = {one.path for one in sources.results}
-    for file in sorted(root.rglob(f'*{TRIALS}')):
-        path = file.with_name(f'{file.name.removesuffix(TRIALS)}.json')
-        if path not in read and meant(path):
+    for path in trials:
+        if path not in read and resolved[path] in new:
             model = path.parent.relative_to(root).as_posix()
             _take_alone(ModelResult(model, path.stem, {}, path, run.name, run), sources)
 

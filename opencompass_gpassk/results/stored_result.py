@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -235,6 +235,18 @@ def same_data(one: Result, other: Result) -> bool:
 def sample_count(result: Result) -> int:
     """Return n, a result's samples of each problem."""
     return int(result['signature']['n'])
+
+
+def was_raised_from(result: Result, n: int) -> bool:
+    """Tell whether a result has the samples of an earlier one with n samples, and more."""
+    looks = result.get('looks')
+    return isinstance(looks, (list, tuple)) and n in looks
+
+
+def group_fields(result: Result) -> Iterable[str]:
+    """Return the fields by which a result's figures are broken down; they may recur."""
+    groups = (result.get('groups') or {}).values()
+    return (name for group in groups for name in group if name != 'problems')
 
 
 def is_greedy(result: Result) -> bool:
