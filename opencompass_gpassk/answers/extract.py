@@ -66,11 +66,10 @@ def spoken(response: str) -> str:
 def ending(response: str) -> str:
     """Return the text at whose end a reader looks for an answer that no rule recognised.
 
-    It is what :func:`spoken` returns; of a response that never ends its thinking, all.
+    It is what :func:`spoken` returns; of a response that says nothing else, its thoughts.
     """
-    said = spoken(response).strip()
-    last = max((tag.end() for tag in THINK_TAG.finditer(response)), default=0)
-    return said or (response.strip() if response[last:].strip() else '')
+    thoughts = CHANNEL_END.sub('', CHANNEL.sub('', THINK_TAG.sub('', response)))
+    return spoken(response).strip() or thoughts.strip()
 
 
 def _final_channel(response: str) -> str:
@@ -285,7 +284,9 @@ UNIT_BEHIND = re.compile(
 )
 
 
-def extract_answer(response: str, question: str = '') -> str | None:
+def extract_answer(
+    response: str, question: str = '', *, truncated: bool | None = None
+) -> str | None:
     """Return the final answer of a response, LaTeX or plain text, or None if it gives none.
 
     It is looked for outside thinking blocks; one that is never closed extends to the end. These
@@ -298,22 +299,24 @@ def extract_answer(response: str, question: str = '') -> str | None:
     4. the whole response, if it is as short as an answer.
 
     Where the words around do not let a value stand (*not 7*, *7 is wrong*), the whole statement is
-    the answer. The time is linear in the response.
+    the answer. A response that was cut off has no last line or sentence: what it breaks off with
+    is no answer. The time is linear in the response.
     """
     text = _message(spoken(response))
     further = FURTHER.search(text)
     first = _answer(text[: further.start()], question) if further else None
-    return first if first and VALUE.search(first) else _answer(text, question)
+    whole = not truncated
+    return first if first and VALUE.search(first) else _answer(text, question, whole=whole)
 
 
-def _answer(text: str, question: str) -> str | None:
+def _answer(text: str, question: str, *, whole: bool = True) -> str | None:
     box = _last_box(text, question)
     if box is None:
         shown = EMPTY_BOX.sub('', text)
         said = _after_phrase(shown)
         if said and not _is_value(said):  # Answer: Tom has 17 apples left.
             said = _marked(said, question) or said
-        return said or _concluded(FENCE.sub('', shown).strip(), question)
+        return said or _concluded(FENCE.sub('', shown).strip(), question, whole=whole)
     later = _after_phrase(EMPTY_BOX.sub('', box.text[box.end :]))
     if later is not None and VALUE.search(later):
         return later
@@ -331,11 +334,11 @@ def _answer(text: str, question: str) -> str | None:
     return f'{lead}{box.text[box.start : box.end]}{after[:LEAD_LIMIT]}'.strip()
 
 
-def _concluded(text: str, question: str) -> str | None:
-    """Return the answer with which a text ends without announcing it."""
-    if text.startswith('{'):
+def _concluded(text: str, question: str, *, whole: bool) -> str | None:
+    """Return the answer with which a text begins or, if it is whole, ends without announcing it."""
+    if whole and text.startswith('{'):
         return _of_json(text)
-    shown = ENVIRONMENT_END.search(text)
+    shown = ENVIRONMENT_END.search(text) if whole else None
     if shown:
         last = ROW_END.split(text[: shown.start()])[-1].replace('&', '').strip('= ')
         return last if _is_value(last) else None
@@ -349,11 +352,13 @@ def _concluded(text: str, question: str) -> str | None:
     asked = YES_OR_NO.search(question) and not ASKS_MORE.search(question)
     truth = TRUTH.match(text) if asked else None
     found = NAMED_LINES.search(text)
-    lines = NAMED_LINE.findall(found[0]) if found else []
+    lines = NAMED_LINE.findall(found[0]) if found and whole else []
     if len({name for name, _ in lines}) == len(lines) > 1:
         return ', '.join(f'{name} = {value.strip()}' for name, value in lines)
     if truth and not SECOND_THOUGHT.search(text[truth.end() :]):
         return truth[1]
+    if not whole:
+        return None
     congruent = CONGRUENT.search(text) if REMAINDER.search(question) else None
     if congruent:
         return congruent[1]

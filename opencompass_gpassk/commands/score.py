@@ -58,8 +58,9 @@ not, - for standard input), JSON, CSV or Parquet; --columns tells other names of
   {"question": "1 + 1 = ?", "answer": "2", "samples": ["… \\\\boxed{2}", "…"]}
 
 A row may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}. A
-sample may be an object: "text", "tokens", "prompt_tokens", "truncated", "verdict", "key". Rows of
-gpassk rv generate with added samples are scored as versions of a question.
+sample may be an object: "text", "tokens", "prompt_tokens", "truncated" or the server's
+"finish_reason", "verdict", "key". Rows of gpassk rv generate with added samples are scored as
+versions of a question.
 
 A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
 gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.

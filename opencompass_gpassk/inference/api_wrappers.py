@@ -15,7 +15,8 @@ from time import sleep
 from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.backend import (
-    End,
+    HELD_BACK,
+    REFUSED,
     Options,
     Output,
     Tap,
@@ -224,13 +225,15 @@ class WrapperBackend(APIBackend):
         if hasattr(model, 'openai_client'):
             model.openai_client = _watched(model.openai_client, seen)
         lost, text = '', ''
-        ended: End = None, None
+        stop, tokens = None, None
         try:
             said = as_output(self.call(model, [entry], options, self.max_out_len)[0]).text
-            text, ended = said, _end(seen[-1]) if seen else ended
+            text, (stop, tokens) = said, _end(seen[-1]) if seen else (None, None)
+            if stop == REFUSED:
+                text, lost = '', HELD_BACK
         except Exception as error:  # a wrapper or its client may raise anything
             lost = reason_of(seen[-1] if seen and isinstance(seen[-1], Exception) else error)
-        return Output(text, *ended, lost)
+        return Output(text, truncated_by(stop), tokens, lost)
 
 
 def _watched(client: Any, seen: list[Any]) -> Any:
@@ -255,13 +258,13 @@ def _watched(client: Any, seen: list[Any]) -> Any:
     )
 
 
-def _end(response: Any) -> End:
-    """Return how a response of OpenAI's SDK ended; a stream doesn't tell."""
+def _end(response: Any) -> tuple[Any, int | None]:
+    """Return why a response of OpenAI's SDK ended, and its tokens; a stream doesn't tell."""
     usage = getattr(response, 'usage', None)
     if choices := getattr(response, 'choices', None):
         reason = choices[0].finish_reason
-        return truncated_by(reason), getattr(usage, 'completion_tokens', None)
+        return reason, getattr(usage, 'completion_tokens', None)
     if not hasattr(response, 'incomplete_details'):
         return None, None
     reason = getattr(response.incomplete_details, 'reason', None) or 'stop'
-    return truncated_by(reason), getattr(usage, 'output_tokens', None)
+    return reason, getattr(usage, 'output_tokens', None)

@@ -71,11 +71,15 @@ def with_ends(answers: Sequence[Any], ends: Sequence[End]) -> list[Output]:
     return [Output(one.text, *end) for one, end in zip(outputs, ends, strict=True)]
 
 
+REFUSED = 'content_filter'  # the finish reason of a response that the server holds back
+HELD_BACK = 'filtered: the reply was held back by a content filter'  # why it is lost
+
+
 def truncated_by(finish_reason: Any) -> bool | None:
-    """Return whether the length limit ended a response, by the engine's finish reason."""
-    if finish_reason in (None, '', 'error', 'abort'):
+    """Return whether the length limit ended a response, by the finish reason of any tool."""
+    if finish_reason in (None, '', 'error', 'abort', 'unknown'):
         return None
-    return finish_reason in ('length', 'max_tokens', 'max_output_tokens')
+    return finish_reason in ('length', 'max_tokens', 'max_output_tokens', 'model_length')
 
 
 Options = dict[str, Any]

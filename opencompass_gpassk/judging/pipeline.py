@@ -43,7 +43,7 @@ from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.runs.predictions import Response
-from opencompass_gpassk.trials import OPEN, PEOPLE, UNRECOGNISED, Problem, Verdict
+from opencompass_gpassk.trials import OPEN, PEOPLE, Problem, Verdict
 
 LANGUAGES = ('en', 'cn')
 MOST_PROMPTS = 30  # of a judge in the store, since every pair of prompts is tried
@@ -202,7 +202,6 @@ def _judgement_of(case: Candidate, said: StoredVerdict, source: str) -> Judgemen
 
 
 Decided = Callable[[Candidate, Judgement], object]
-UNANSWERED = Judgement(Verdict.INCORRECT, reason='no answer', source=UNRECOGNISED)
 # Reasons of rules for which answers differ by a value that was read, and so hardly ever are equal.
 BY_VALUE = ('number', 'choice')
 ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
@@ -302,7 +301,8 @@ class Pipeline:
         settled |= ruled
         ends = {triple: case for triple, case in pending().items() if case.answer is None}
         if self.judge is None or self.settings.no_answer != 'tail':
-            settled |= dict.fromkeys(ends, UNANSWERED)
+            opened = {triples[i]: judgement for i, judgement in unanswered.items()}
+            settled |= {triple: opened[triple] for triple in ends}
             silent += len(ends)
         ledger.saved['no answer'] = silent
         if self.judge:
@@ -548,7 +548,12 @@ def candidates_of(
     for response in responses:
         problem = known[response.identity[0]] if response.identity else Problem('')
         text = response.text
-        answer = final_answer(text, processed=response.is_answer, question=problem.question)
+        answer = final_answer(
+            text,
+            processed=response.is_answer,
+            question=problem.question,
+            truncated=response.truncated,
+        )
         found.append(
             Candidate(
                 problem.question,

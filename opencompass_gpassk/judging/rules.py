@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
-from opencompass_gpassk.answers.extract import ending, extract_answer
+from opencompass_gpassk.answers.extract import ending, extract_answer, spoken
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.worker_pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.formats.progress_bar import with_progress
@@ -72,26 +72,39 @@ def reason_counts(judgements: Iterable[Judgement]) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def final_answer(text: str, *, processed: bool, question: str = '') -> str | None:
+def final_answer(
+    text: str, *, processed: bool, question: str = '', truncated: bool | None = None
+) -> str | None:
     """Return the final answer of a response; None if it gives none.
 
     Args:
         text: The response.
         processed: Whether OpenCompass postprocessed it: then the whole text may be the answer.
         question: The question, if it is known.
+        truncated: Whether the response was cut off; None if unknown.
     """
-    answer = extract_answer(text, question)
+    answer = extract_answer(text, question, truncated=truncated)
     if answer is None and processed and len(text) <= LONGEST_PROCESSED:
         return text.strip() or None
     return answer
+
+
+EMPTY, THOUGHTS_ONLY = 'empty', 'thoughts only'
+
+
+def silence(response: str) -> str:
+    """Return whether a response is empty, or says nothing beside its thoughts; '' if it speaks."""
+    if spoken(response).strip():
+        return ''
+    return THOUGHTS_ONLY if ending(response) else EMPTY
 
 
 def without_answer(gold: str, response: str, truncated: bool | None = None) -> Judgement:
     """Return the judgement of a response in which no final answer was recognised: it is wrong.
 
     It is settled if nobody could find the right answer at its end: it was cut off, is empty,
-    refuses to answer, or lacks the number that is the gold answer. Else it is open, with the source
-    ``unrecognised``.
+    refuses to answer, or lacks the number that is the gold answer; or it says nothing beside
+    thoughts, which hold no answer either. Else it is open, with the source ``unrecognised``.
 
     Args:
         gold: The gold answer.
@@ -99,17 +112,13 @@ def without_answer(gold: str, response: str, truncated: bool | None = None) -> J
         truncated: Whether it was cut off; None if unknown.
     """
     said = ending(response)
-    if truncated:
-        reason = 'cut off'
-    elif not said:
-        reason = 'empty'
-    elif len(said) <= LONGEST_REFUSAL and REFUSAL.search(said) and not DIGIT.search(said):
-        reason = 'refused'
-    elif is_settled(gold, response):
-        reason = 'value absent'
-    else:
-        return Judgement(Verdict.INCORRECT, reason='no answer', source=UNRECOGNISED)
-    return Judgement(Verdict.INCORRECT, reason=reason)
+    reason = 'cut off' if truncated else silence(response)
+    if not reason and len(said) <= LONGEST_REFUSAL and REFUSAL.search(said):
+        reason = '' if DIGIT.search(said) else 'refused'
+    shown = extract_answer(said) if reason == THOUGHTS_ONLY else None if reason else response
+    if shown is None or is_settled(gold, shown):
+        return Judgement(Verdict.INCORRECT, reason=reason or 'value absent')
+    return Judgement(Verdict.INCORRECT, reason=reason or 'no answer', source=UNRECOGNISED)
 
 
 def answer_classes(

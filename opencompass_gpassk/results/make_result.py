@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.judging.rules import answer_classes
+from opencompass_gpassk.judging.rules import EMPTY, THOUGHTS_ONLY, answer_classes, silence
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
@@ -204,6 +204,7 @@ def make_result(
     result: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
     result['shares']['identical'] = 100 * independence.identical
     result['shares']['duplicates'] = 100 * independence.duplicates
+    result['counts'] |= _silent(table, responses)
     signature: dict[str, Any] = {
         'package': __version__,
         'data': f'{benchmark}:{data_version}',
@@ -298,6 +299,17 @@ def _counts(values: FigureValues) -> dict[str, Any]:
         counts = {name: counts[name] for name in ('problems', 'trials', 'lost', 'truncated')}
         shares = {'truncated': shares['truncated']}
     return {'shares': shares, 'counts': counts}
+
+
+def _silent(table: TrialTable, responses: Sequence[Response]) -> dict[str, int]:
+    """Return how many responses say nothing and are not right, and how many the server refused."""
+    silent = Counter(
+        silence(response.raw)
+        for trial, response in zip(table.trials, responses, strict=True)
+        if not (trial.lost or trial.truncated or trial.verdict is Verdict.CORRECT)
+    )
+    refused = sum(one.lost.startswith('filtered: ') for one in responses)
+    return {'empty': silent[EMPTY], 'thoughts_only': silent[THOUGHTS_ONLY], 'refused': refused}
 
 
 def _share(count: int, of: int) -> float:

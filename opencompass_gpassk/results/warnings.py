@@ -44,6 +44,7 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
 
 MANY_TRUNCATED = 1.0  # percent
 MANY_UNRECOGNISED = 1.0
+MANY_SILENT = 1.0
 UNAPPLIED = f'sampling {NOT_APPLIED}: '  # begins the warning that comes before all others
 SHOWN_REASONS = 3
 LONGEST_REASON = 60
@@ -75,6 +76,7 @@ def result_warnings(
         if excluded
     ]
     found += [
+        *_silent(protocol, counts),
         *_unrecognised(protocol, result),
         *_response_warnings(result, protocol.n, audit, sampling),
         *_verdict_warnings(protocol, result),
@@ -89,6 +91,21 @@ def result_warnings(
     if versions := result.get('versions'):
         found += _version_warnings(versions)
     return found
+
+
+def _silent(protocol: Protocol, counts: Mapping[str, int]) -> list[str]:
+    """Return a warning if many responses say nothing, or nothing beside their thoughts."""
+    empty, thoughts = counts.get('empty', 0), counts.get('thoughts_only', 0)
+    share = 100 * (empty + thoughts) / max(counts['trials'], 1)
+    if share < MANY_SILENT:
+        return []
+    return [
+        f'{share:.1f} % of responses say nothing ({empty} empty, {thoughts} only thoughts) and '
+        f'count as wrong, which costs {ACCURACY(n=protocol.n).heading} up to {share:.1f} points. '
+        'Usually a token limit ends the thoughts (raise max_out_len), or the reasoning parser of '
+        'the server takes answers for thoughts (vLLM: leave out --reasoning-parser; llama.cpp: '
+        '--reasoning-format none)'
+    ]
 
 
 def _unrecognised(protocol: Protocol, result: Mapping[str, Any]) -> list[str]:
@@ -125,8 +142,10 @@ def _response_warnings(
     if n > 1 and (copies := audit.warning()):
         found.append(copies)
     if counts['lost']:
+        refused = counts.get('refused')
+        why = f'; the server or its content filter refused {refused}' if refused else ''
         found.append(
-            f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed)'
+            f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed{why})'
         )
     if truncated > MANY_TRUNCATED:
         low, high = result['tokens'].get('cut_off', (0, 0))

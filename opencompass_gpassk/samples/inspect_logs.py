@@ -21,9 +21,6 @@ from typing import Any
 
 from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
 
-# stop_reason → truncated; 'length' is an old name
-CUT_OFF = {'max_tokens': True, 'model_length': True, 'length': True, 'stop': False}
-
 
 def _named(log: Log) -> tuple[str, str]:
     return part(log.head, 'eval', 'model'), part(log.head, 'eval', 'task')
@@ -76,13 +73,13 @@ def message_text(message: Fields) -> str:
 
 
 def output_flags(output: Fields) -> Fields:
-    """Return the tokens of a model's output, and whether it was cut off; None if unknown."""
+    """Return the tokens of a model's output, and why it ended; None if unknown."""
     choices, usage = output.get('choices'), output.get('usage')
     first = choices[0] if isinstance(choices, list) and choices else None
     stop = first.get('stop_reason') if isinstance(first, dict) else None
     known: dict[str, Any] = usage if isinstance(usage, dict) else {}
     return {
-        'truncated': CUT_OFF.get(stop) if isinstance(stop, str) else None,
+        'finish_reason': stop,
         'tokens': known.get('output_tokens'),
         'prompt_tokens': known.get('input_tokens'),
     }

@@ -3,7 +3,7 @@
 A line is a response; the lines of all seeds have the same order of problems::
 
     {"problem": "…", "expected_answer": "72", "generation": "…", "num_generated_tokens": 40,
-     "predicted_answer": "72", "symbolic_correct": true}
+     "finish_reason": "stop", "predicted_answer": "72", "symbolic_correct": true}
 
 In files without ``generation`` the predicted answer stands for the response. In a folder, the
 greedy ``output.jsonl`` is no further sample. The layout is that of its documentation; the tool
@@ -41,6 +41,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
             'text': text,
             'key': f'seed {seed[1]}' if seed else None,
             'tokens': fields.get('num_generated_tokens'),
+            'finish_reason': fields.get('finish_reason'),
             'verdict': verdict(fields.get(name)),
         },
         'theirs': name,

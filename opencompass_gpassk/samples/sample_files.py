@@ -3,8 +3,9 @@
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
 optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object); or it has
 one ``sample``, and the rows of a problem have equal ids, or equal questions and answers. A sample
-is a text, or an object of ``text``, ``tokens``, ``prompt_tokens``, ``truncated``, ``verdict`` and
-``key``. Rows of ``gpassk rv generate`` with added ``samples`` are versions of their ``group``.
+is a text, or an object of ``text``, ``tokens``, ``prompt_tokens``, ``truncated`` or the server's
+``finish_reason``, ``verdict`` and ``key``. Rows of ``gpassk rv generate`` with added ``samples``
+are versions of their ``group``.
 
 The files of each tool are described in its module, which makes such rows of them.
 """
@@ -23,6 +24,7 @@ from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id,
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
 from opencompass_gpassk.formats.stored_files import SAMPLES
+from opencompass_gpassk.inference.backend import HELD_BACK, REFUSED, truncated_by
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.samples.evalscope import EVALSCOPE
 from opencompass_gpassk.samples.inspect_logs import INSPECT
@@ -37,7 +39,7 @@ TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL, NE
 ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 FLAGS: dict[str, type] = {'tokens': int, 'prompt_tokens': int, 'truncated': bool}  # of a sample
-OF_SAMPLE = (*FLAGS, 'verdict', 'key')
+OF_SAMPLE = (*FLAGS, 'finish_reason', 'verdict', 'key')
 COLUMNS = (
     *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
     *(*GROUP_FIELDS, *OF_SAMPLE),
@@ -263,13 +265,16 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
     if not isinstance(text, str | None):
         raise ValueError(f'field {field}: {type(text).__name__} is not a text (null is lost)')
     known = {name: _flag(sample.get(name), f'{field}.{name}', kind) for name, kind in FLAGS.items()}
-    key = sample.get('key')
+    key, reason = sample.get('key'), sample.get('finish_reason')
+    lost = '' if isinstance(text, str) else 'the sample is null'
+    if reason == REFUSED:
+        text, lost = '', HELD_BACK
     said = verdict(sample.get('verdict'))
     return Response(
         text=text or '',
         location=location,
-        lost='' if isinstance(text, str) else 'the sample is null',
-        truncated=known['truncated'],
+        lost=lost,
+        truncated=truncated_by(reason) if known['truncated'] is None else known['truncated'],
         num_tokens=known['tokens'],
         prompt_tokens=known['prompt_tokens'],
         other_verdict=None if said is None else Verdict.CORRECT if said else Verdict.INCORRECT,
