@@ -283,7 +283,9 @@ def test_equal_averages_that_hide_instability_are_told(tmp_path: Path) -> None:
         write_json(path, without_nan(result))
     claim = page_data([run.folder]).data_sets[0].claim
     assert claim.startswith('steady is the most stable by G-Pass@8_1.0: it solves 45 %')
-    assert 'steady and swingy average 45 and 48 %, but solve 45 % and 0 % of the problems' in claim
+    assert (
+        'steady and swingy average 45 % and 48 %, but solve 45 % and 0 % of the problems' in claim
+    )
 
 
 @pytest.mark.parametrize('models', [1, 2])
@@ -296,6 +298,6 @@ def test_the_loss_from_originals_to_versions_is_told(models: int) -> None:
         entries.insert(0, Entry('even', 'd', make_version_result(same)))
     told = leaderboard_claim(entries, Leaderboard())
     verb = 'loses most' if models == 2 else 'goes'
-    assert f'reciting {verb} from the original questions to their versions: 100 to 25 %' in told
+    assert f'reciting {verb} from 100 % on the original questions to 25 % on their versions' in told
     assert re.search(r'original alone \+\d+\.\d points more often than chance', told)
     assert 'even' not in told

@@ -108,7 +108,8 @@ def test_the_judge_sees_the_end_of_a_response_without_a_recognised_answer() -> N
 @pytest.mark.parametrize(
     ('candidate', 'reason'),
     [
-        (SILENT._replace(response='<think>it is 7</think>  '), 'empty'),
+        (SILENT._replace(response='<think> </think>  '), 'empty'),
+        (SILENT._replace(response='<think>it is 9</think>  '), 'thoughts only'),
         (SILENT._replace(truncated=True), 'cut off'),
         (SILENT._replace(response="I'm sorry, but I can't help with that."), 'refused'),
         (SILENT._replace(response='So we get 9 in total, as was to be shown'), 'value absent'),
@@ -158,7 +159,7 @@ def test_a_tail_is_no_answer_of_its_own() -> None:
     tail = JudgeSettings(no_answer='tail')
     told = Candidate('What?', '42', '42', '\\boxed{42}')
     ends = Candidate('What?', '42', None, '<think>or \\boxed{43}</think> 42')
-    empty = Candidate('What?', '42', None, '<think>42</think> ')
+    empty = Candidate('What?', '42', None, '<think> </think> ')
     for order in ([told, ends, empty], [empty, ends, told]):
         verdicts, found = judged(tail, judge := right_if(), order)
         assert sorted(verdicts) == ['+', '+', '-']

@@ -13,7 +13,7 @@ from opencompass_gpassk.judging.rules import (
     without_answer,
 )
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
 VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
 
@@ -112,15 +112,22 @@ def test_all_that_a_postprocessor_left_is_the_answer(
 
 
 @pytest.mark.parametrize(
-    ('response', 'reason'),
+    ('response', 'reason', 'source'),
     [
-        ('<think>\n3 + 4 = 7, so \\boxed{7}.', 'no answer'),  # it never ends, but isn't cut off
-        ('<think>\n3 + 4 = 7, so \\boxed{7}.\n</think>\n', 'empty'),
-        ('<think>\nI add 5 and 6.', 'value absent'),
-        ('<think>', 'empty'),
+        ('<think>\n3 + 4 = 7, so \\boxed{7}.', 'thoughts only', UNRECOGNISED),
+        ('<think>\n3 + 4 = 7, so \\boxed{7}.\n</think>\n', 'thoughts only', UNRECOGNISED),
+        ('3 + 4 = 7, so \\boxed{7}.</think>', 'thoughts only', UNRECOGNISED),
+        ('<|channel|>analysis<|message|>so \\boxed{7}<|end|>', 'thoughts only', UNRECOGNISED),
+        ('<think>So it is \\boxed{8}.</think>', 'thoughts only', 'rule'),
+        ('<think>\nI wonder: is 7 prime, and what does that help here?', 'thoughts only', 'rule'),
+        ('<think> </think>\n', 'empty', 'rule'),
+        ('', 'empty', 'rule'),
     ],
 )
-def test_thinking_that_never_ends_is_no_empty_response(response: str, reason: str) -> None:
-    """A judge or a reader finds the answer at its end."""
+def test_thoughts_alone_are_open_if_they_may_hold_the_answer(
+    response: str, reason: str, source: str
+) -> None:
+    """They count as wrong; what is empty, or lacks the right answer, can't be right."""
     assert final_answer(response, processed=False) is None
-    assert without_answer('7', response).reason == reason
+    found = without_answer('7', response)
+    assert (found.verdict, found.reason, found.source) == (Verdict.INCORRECT, reason, source)

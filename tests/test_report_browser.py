@@ -285,7 +285,7 @@ def test_questions_in_versions_have_their_own_board(chromium: Any, tmp_path: Pat
     run.result('reciting', 'RV-MATH-greedy-n1', without_nan(result))
     write_page(tmp_path / 'report.html', page_data([run.folder]))
     with opened(chromium, tmp_path / 'report.html') as tab:
-        assert 'from the original questions to their versions: 100 to 10 %' in tab.inner_text(
+        assert 'from 100 % on the original questions to 10 % on their versions' in tab.inner_text(
             '.claim'
         )
         (row,) = board(tab).values()

@@ -17,12 +17,14 @@ from opencompass_gpassk.results.figures import (
     SP_ACCURACY,
     Figure,
 )
-from opencompass_gpassk.results.stored_result import Entry, Estimate, Few, read_figure
+from opencompass_gpassk.results.stored_result import Entry, Estimate, Few, read_bounds, read_figure
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
 ALIKE, APART = 5.0, 15.0  # points between averages, and between shares solved every time
 PROBLEMS = 'the problems'
+MOVED = 1.0  # points by which missing verdicts must move a number for its range to be told
+FRAGILE = 'missing verdicts can overturn this'
 SIDES = ('A', 'B')  # the models of gpassk compare
 # A claim on few clusters of problems is about these problems; near 0 and 100 % more are needed.
 FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
@@ -48,11 +50,14 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
     if len(alone) == 1:
         (entry,) = alone
         k = max(entry.ks, default=0)
-        some, every = _value(entry, PASS(k=k)), _value(entry, G_PASS(k=k, tau=1.0))
-        left = entry.left_out(k)
+        some, every = PASS(k=k), G_PASS(k=k, tau=1.0)
+        # The range is one of all problems, also of those that the figure leaves out.
+        left = 0 if read_bounds(entry.results[0], every) else entry.left_out(k)
         # A share of some of the problems must not read as one of all.
         of = f'{_problems(entry) - left} of the {_problems(entry)} problems' if left else PROBLEMS
-        told = _solves(entry.label, some, every, k, of)
+        defined = k > 1 and not math.isnan(_value(entry, some) + _value(entry, every))
+        shares = _said(entry, some), _said(entry, every)
+        told = _solves(entry.label, *shares, k=k, problems=of) if defined else ''
         return '. '.join(filter(None, (told, versions_claim(entries))))
     figure = ranked.figure
     if figure is None:
@@ -96,13 +101,13 @@ def _best(
     best = 'most stable' if figure.family is G_PASS else 'best'
     sure = len(first) == 1 and ranked.rank(first[0]) == (1, 1)
     top, other = (first[0], next(one for one in known if one != first[0]))
-    share = _share(_value(entries[top], figure))
+    share = _said(entries[top], figure)
     every = f'all {figure.k} attempts' if (figure.family, figure.tau) == (G_PASS, 1.0) else ''
     shown = f'it solves {share} of the problems in {every}' if every else share
     if sure:
         told = f'{name[top]} is the {best}{among} by {figure.heading}: {shown}'
     else:
-        named = [f'{name[one]} ({_share(_value(entries[one], figure))})' for one in first[:NAMED]]
+        named = [f'{name[one]} ({_said(entries[one], figure)})' for one in first[:NAMED]]
         more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
         told = f'{", ".join(named)}{more} may be the {best}{among} by {figure.heading}'
         other = first[1] if len(first) > 1 else other
@@ -111,10 +116,10 @@ def _best(
     test = _tested(ranked, other, top)
     if test is None or math.isnan(test.difference):
         return told
-    gap = (
-        f'{signed(test.difference)} points, {_ends(test, SETTINGS.level)}, p {p_text(test.p_value)}'
-    )
-    return f'{told}; {name[top]} against {name[other]}: {gap} ({test.family})'
+    gap = f'{_points(test)}, {_ends(test, SETTINGS.level)}, p {p_text(test.p_value)}'
+    told = f'{told}; {name[top]} against {name[other]}: {gap} ({test.family})'
+    rivals = (_tested(ranked, place, top) for place in known if place != top)
+    return f'{told}; {FRAGILE}' if sure and any(one and one.fragile for one in rivals) else told
 
 
 def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, figure: Figure) -> str:
@@ -131,9 +136,10 @@ def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, figure: Figur
         return ''
     _, places = max(found)
     names = ' and '.join(short_line(entries[i].label, LONGEST_NAME) for i in places)
-    means = ' and '.join(f'{_value(entries[i], ACCURACY()):.0f}' for i in places)
-    every = ' and '.join(_share(_value(entries[i], figure)) for i in places)
-    return f'{names} average {means} %, but solve {every} of the problems every time'
+    means, every = (
+        ' and '.join(_said(entries[i], one) for i in places) for one in (ACCURACY(), figure)
+    )
+    return f'{names} average {means}, but solve {every} of the problems every time'
 
 
 def versions_claim(entries: Sequence[Entry]) -> str:
@@ -152,11 +158,13 @@ def versions_claim(entries: Sequence[Entry]) -> str:
     place = max(drops, key=lambda one: drops[one])
     result = entries[place].results[0]
     original, drop = read_figure(result, SP_ACCURACY()) or 0.0, drops[place]
+    before = _share(original, read_bounds(result, SP_ACCURACY()))
+    after = _share(original - drop, read_bounds(result, ACCURACY()))
     name = short_line(entries[place].label, LONGEST_NAME)
     most = 'loses most' if len(drops) > 1 else 'goes'
     told = (
-        f'{name} {most} from the original questions to their versions: '
-        f'{original:.0f} to {original - drop:.0f} %{_bracket(drop)}'
+        f'{name} {most} from {before} on the original questions to {after} on their versions'
+        f'{_bracket(drop)}'
     )
     chance = read_figure(result, OOR_LESS_CHANCE())
     if chance is None or math.isnan(chance):
@@ -210,19 +218,25 @@ def pair_claims(
     """
     whole = {one.figure: one for one in differences if not one.group}
     found = [
-        '; '.join(filter(None, (difference_claim(SIDES, one, level), tipping)))
+        difference_claim(SIDES, one, level, tipping)
         for one in whole.values()
         if one.family == PRIMARY
     ]
     k = max((figure.k or 0 for figure in whole), default=0)
     some, every = whole.get(PASS(k=k)), whole.get(G_PASS(k=k, tau=1.0))
-    if some and every:
-        found.append(_solves(SIDES[0], some.first, every.first, k))
-        found.append(_solves(SIDES[1], some.second, every.second, k))
-    return [one for one in found if one]
+    if k > 1 and some and every:
+        pairs = (some, every), (some.turned(), every.turned())
+        found += [
+            _solves(name, *(_share(one.first, *one.ends[:1]) for one in pair), k=k)
+            for name, pair in zip(SIDES, pairs, strict=True)
+            if not any(math.isnan(one.first) for one in pair)
+        ]
+    return found
 
 
-def difference_claim(names: tuple[str, str], one: Difference, level: float) -> str:
+def difference_claim(
+    names: tuple[str, str], one: Difference, level: float, tipping: str = ''
+) -> str:
     """Return a sentence on the difference of two models in a figure.
 
     On few clusters of problems it is about these problems alone: rare great losses among others
@@ -232,6 +246,7 @@ def difference_claim(names: tuple[str, str], one: Difference, level: float) -> s
         names: Of the first and the second model.
         one: The difference, the second figure minus the first.
         level: The level of the test and of the interval.
+        tipping: What overturns it, if that is known more closely than that it is possible.
     """
     first, second = (short_line(name, LONGEST_NAME) for name in names)
     word = one.claim(level)
@@ -239,11 +254,19 @@ def difference_claim(names: tuple[str, str], one: Difference, level: float) -> s
     few = one.measured < (FEW_NEAR_BOUNDS if near else FEW)
     on = f' on these {counted(one.units, "problem")}' if few else ''
     told = f'{second} is {word} than {first}' if word else f'not shown: {second} unlike {first}'
+    overturned = tipping or (FRAGILE if one.fragile else '')
     return (
-        f'{told} in {one.figure.heading}{on}: {signed(one.difference)} points '
-        f'({_ends(one, level)}), '
-        f'p {p_text(one.p_value)} ({one.family})'
+        f'{told} in {one.figure.heading}{on}: {_points(one)} ({_ends(one, level)}), '
+        f'p {p_text(one.p_value)} ({one.family})' + (overturned and f'; {overturned}')
     )
+
+
+def _points(one: Difference) -> str:
+    """Return a difference in points; the range if missing verdicts can move it by one or more."""
+    low, high = one.difference_ends or (one.difference, one.difference)
+    if max(one.difference - low, high - one.difference) < MOVED:
+        return f'{signed(one.difference)} points'
+    return f'{signed(low)} to {signed(high)} points by its missing verdicts'
 
 
 def margin_claim(one: Difference, margin: float, level: float) -> str:
@@ -269,20 +292,26 @@ def _ends(one: Difference, level: float) -> str:
     return f'{100 * level:.4g} % interval {signed(one.low)} to {signed(one.high)}'
 
 
-def _solves(name: str, some: float, every: float, k: int, problems: str = PROBLEMS) -> str:
-    if k < 2 or math.isnan(some + every):
-        return ''
+def _solves(name: str, some: str, every: str, *, k: int, problems: str = PROBLEMS) -> str:
     return (
-        f'{short_line(name, LONGEST_NAME)} solves {_share(some)} of {problems} in some of {k} '
-        f'attempts, {_share(every)} in all of them'
+        f'{short_line(name, LONGEST_NAME)} solves {some} of {problems} in some of {k} attempts, '
+        f'{every} in all of them'
     )
+
+
+def _said(entry: Entry, figure: Figure) -> str:
+    """Return a figure of an entry in words, see :func:`_share`."""
+    return _share(_value(entry, figure), read_bounds(entry.results[0], figure))
 
 
 def _problems(entry: Entry) -> int:
     return int((entry.result.get('counts') or {}).get('problems') or 0)
 
 
-def _share(percent: float) -> str:
+def _share(percent: float, ends: tuple[float, float] | None = None) -> str:
+    """Return a percentage; the range if missing verdicts can move it by a point or more."""
+    if ends and max(percent - ends[0], ends[1] - percent) >= MOVED:
+        return f'{ends[0]:.0f} to {ends[1]:.0f} %'
     # 99.97 % must not read as 100.
     if 0 < percent < 1:
         return 'less than 1 %'

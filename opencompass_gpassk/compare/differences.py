@@ -46,6 +46,7 @@ FLIPS, GAINS = 'half-subsets', 'gain-loss'
 
 Row = NDArray[np.float64]
 Pair = tuple[int, int]
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,9 @@ class Difference:
         totals: Shape (C,): the difference summed over each cluster.
         labels: The names of the clusters.
         drawn: See :meth:`.Aligned.drawn`, of this figure.
+        ends: Of the first and of the second model, the lowest and the highest figure that missing
+            verdicts allow, in percent; () if none is missing, or if that isn't known.
+        fragile: Whether there is a claim that missing verdicts can overturn.
     """
 
     group: str
@@ -93,6 +97,8 @@ class Difference:
     totals: Row = field(repr=False, compare=False)
     labels: tuple[str, ...] = field(repr=False, compare=False)
     drawn: Row | None = field(default=None, repr=False, compare=False)
+    ends: tuple[Ends, ...] = ()
+    fragile: bool = False
 
     @property
     def name(self) -> str:
@@ -114,6 +120,14 @@ class Difference:
         """The second model's improvement, in points; negative if it is worse."""
         return self._sign * self.difference
 
+    @property
+    def difference_ends(self) -> Ends | None:
+        """The least and the greatest difference that missing verdicts allow; None if unknown."""
+        if not self.ends:
+            return None
+        (low, high), (other_low, other_high) = self.ends
+        return other_low - high, other_high - low
+
     def claim(self, level: float) -> str:
         """Return whether the second model is ``better`` or ``worse``; '' if nothing is claimed."""
         if self.differing < FEWEST or not self.p_value <= 1 - level + ROUNDING:
@@ -123,12 +137,13 @@ class Difference:
     def within(self, margin: float) -> bool | None:
         """Tell whether the second model is at most so many points worse; None if it isn't known.
 
-        The whole interval must lie on one side of the margin.
+        The whole interval, and what missing verdicts allow, must lie on one side of the margin.
 
         Args:
             margin: In points, at least 0.
         """
-        low, high = sorted((self._sign * self.low, self._sign * self.high))
+        reached = [self._sign * one for one in (self.low, self.high, *(self.difference_ends or ()))]
+        low, high = min(reached), max(reached)
         return True if low > -margin else False if high < -margin else None
 
     def turned(self) -> Difference:
@@ -140,6 +155,7 @@ class Difference:
             difference=-self.difference,
             low=-self.high,
             high=-self.low,
+            ends=self.ends[::-1],
         )
 
     @property
@@ -213,7 +229,8 @@ def compare(
     for family, places in families.items():
         p_values = adjusted([found[place] for place in places], settings)
         for place, p_value in zip(places, p_values, strict=True):
-            found[place] = replace(found[place], p_value=p_value, family=family)
+            tested = replace(found[place], p_value=p_value, family=family)
+            found[place] = replace(tested, fragile=_is_fragile(shared, tested, (0, 1), settings))
     return found
 
 
@@ -274,6 +291,7 @@ def _differences(
     label: str, block: Block, shared: Aligned, pairs: Sequence[Pair], settings: IntervalSettings
 ) -> Iterable[tuple[Pair, Difference]]:
     drawn = shared.drawn(block, *pairs[0]) if len(pairs) == 1 else None
+    extremes = shared.extremes(block)
     found = [shared.differences(block, *pair) for pair in pairs]
     sums = ClusterSums(
         *(np.concatenate([getattr(o, n) for o in found], 1) for n in ('totals', 'counts'))
@@ -327,6 +345,7 @@ def _differences(
                     kept[:, at],
                     shared.labels,
                     None if drawn is None else drawn[:, :, i],
+                    () if extremes is None else _ends(extremes[:, list(pair), :, i], both[:, i]),
                 ),
             )
 
@@ -343,6 +362,12 @@ def _figures(block: Block, pair: Pair, both: NDArray[np.bool_]) -> Row:
     weights = block.weights[list(pair)]
     totals = np.where(weights > 0, np.nan_to_num(block.values[list(pair)]) * weights, 0.0)
     return 100 * ratio(totals.sum(axis=1), weights.sum(axis=1))
+
+
+def _ends(extremes: Row, both: NDArray[np.bool_]) -> tuple[Ends, ...]:
+    """Return the ends of two models' figures, given their values of shape (2, models, U)."""
+    ends = [[percent(values[both]) for values in of] for of in np.swapaxes(extremes, 0, 1)]
+    return () if np.isnan(ends).any() else tuple((low, high) for low, high in ends)
 
 
 def _points(share: float) -> float:
@@ -379,10 +404,10 @@ def standing(
     of_pairs = differences(replace(shared, parts={'': (only,)}), pairs, settings)
     found = [one for (one,) in of_pairs.values()]
     family = PRIMARY if len(pairs) == 1 else f'{PRIMARY}, all pairs'
-    tested = {
-        pair: replace(one, p_value=p_value, family=family)
-        for pair, one, p_value in zip(pairs, found, adjusted(found, settings), strict=True)
-    }
+    tested = {}
+    for pair, one, p_value in zip(pairs, found, adjusted(found, settings), strict=True):
+        of_pair = replace(one, p_value=p_value, family=family)
+        tested[pair] = replace(of_pair, fragile=_is_fragile(shared, of_pair, pair, settings))
     sign = -1 if primary.lower_is_better else 1
     gains = [
         sign * one.totals.sum() if one.claim(settings.level) else 0.0 for one in tested.values()
@@ -396,45 +421,75 @@ def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings =
     """Return what the missing verdicts would have to be for a claim to fall; '' without any.
 
     The loser's missing verdicts are taken as right with a rising chance; if it has none, the
-    winner's with a falling one. Those of the other model stay as expected.
+    winner's with a falling one. Those of the other model stay as expected, unless only both
+    together overturn the claim.
 
     Args:
         shared: Two models.
         one: The claim: a headline figure that is computed from n and c of each problem.
         settings: Level and number of sign flips.
     """
-    n, known, c = shared.counts
-    missing = n - known
+    rows = shared.only(one.figure).units
+    missing = [int(of[rows].sum()) for of in shared.decided[0] - shared.decided[1]]
     loser = 0 if one.gain > 0 else 1
-    model = loser if missing[loser].any() else 1 - loser
-    if not missing[model].any() or one.figure.family.estimator is None:
+    model = loser if missing[loser] else 1 - loser
+    if not missing[model] or one.figure.family.estimator is None:
         return ''
-    only = shared.only(one.figure)
-    rows = only.units
-    drawn = shared.drawn(only, 0, 1)
-    more = np.arange(missing[model].max() + 1)
-
-    def holds(share: float) -> bool:
-        chances = binom.pmf(more, missing[model, rows][:, None], share)
-        values = only.values.copy()
-        values[model, :, 0] = expected(
-            one.figure.estimator(), n[model, rows], c[model, rows], chances
-        )
-        sums = shared.differences(replace(only, values=values), 0, 1)
-        p_value = sign_flip_test(
-            sums, flips=settings.resamples, seed=settings.seed, drawn=drawn
-        ).p_value[0]
-        same = (sums.means[0] > 0) == (one.difference > 0)
-        return bool(same and p_value <= 1 - settings.level + ROUNDING)
-
-    name = 'AB'[model]
-    count = int(missing[model, rows].sum())
     shares = range(101) if model == loser else range(100, -1, -1)
-    falls = bisect_left(shares, True, key=lambda share: not holds(share / 100))
-    if falls > 100:
-        return f"it holds whatever {name}'s {count} missing verdicts are"
-    way = 'more' if model == loser else 'fewer'
-    return f"overturned if {shares[falls]} % or {way} of {name}'s {count} missing ones are right"
+    falls = bisect_left(
+        shares,
+        True,
+        key=lambda share: not _stays(shared, one, (0, 1), settings, {model: share / 100}),
+    )
+    name, other = 'AB'[model], 'AB'[1 - model]
+    if falls <= 100:
+        way = 'more' if model == loser else 'fewer'
+        told = f"overturned if {shares[falls]} % or {way} of {name}'s {missing[model]} missing ones"
+        return f'{told} are right'
+    if one.fragile:
+        return (
+            f"overturned only if most of {name}'s {missing[model]} missing verdicts are right and "
+            f"most of {other}'s {missing[1 - model]} wrong"
+        )
+    return f"it holds whatever {name}'s {missing[model]} missing verdicts are"
+
+
+def _is_fragile(shared: Aligned, one: Difference, pair: Pair, settings: IntervalSettings) -> bool:
+    """Tell whether there is a claim, and missing verdicts can overturn it."""
+    if not one.claim(settings.level) or not one.ends:
+        return False
+    loser, winner = pair if one.gain > 0 else pair[::-1]
+    return not _stays(shared, one, pair, settings, {loser: 1.0, winner: 0.0})
+
+
+def _stays(
+    shared: Aligned,
+    one: Difference,
+    pair: Pair,
+    settings: IntervalSettings,
+    shares: Mapping[int, float],
+) -> bool:
+    """Tell whether a claim stays if missing verdicts are right with these chances.
+
+    Args:
+        shared: The models.
+        one: The claim: a headline figure that is computed from n and c of each problem.
+        pair: The models that it is about.
+        settings: Level and number of sign flips.
+        shares: Model → the chance of each of its missing verdicts.
+    """
+    only = shared.only(one.figure)
+    values = only.values.copy()
+    for model, share in shares.items():
+        n, known, c = (of[model, only.units] for of in shared.decided)
+        chances = binom.pmf(np.arange((n - known).max() + 1), (n - known)[:, None], share)
+        values[model, :, 0] = expected(one.figure.estimator(), n, c, chances)
+    sums = shared.differences(replace(only, values=values), *pair)
+    p_value = sign_flip_test(
+        sums, flips=settings.resamples, seed=settings.seed, drawn=shared.drawn(only, *pair)
+    ).p_value[0]
+    same = (sums.means[0] > 0) == (one.difference > 0)
+    return bool(same and p_value <= 1 - settings.level + ROUNDING)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from opencompass_gpassk.results.figures import (
     MAJORITY_VOTE,
     Figure,
     Over,
+    Side,
     result_figures,
 )
 from opencompass_gpassk.results.groups import Part, parts_of
@@ -89,10 +90,17 @@ class Aligned:
     @cached_property
     def counts(self) -> tuple[Integers, Integers, Integers]:
         """Planned, judged and right samples of each problem, each of shape (models, P)."""
+        return self._counts([JudgedTrials.recorded(table) for table in self.tables])
+
+    @cached_property
+    def decided(self) -> tuple[Integers, Integers, Integers]:
+        """The same, but judged are only those with a verdict that somebody gave."""
+        return self._counts([JudgedTrials.recorded(table).decided() for table in self.tables])
+
+    def _counts(self, of_models: Sequence[JudgedTrials]) -> tuple[Integers, Integers, Integers]:
         found = np.zeros((3, *self.places.shape), np.int64)
-        for row, table in enumerate(self.tables):
+        for row, trials in enumerate(of_models):
             there = self.places[row] >= 0
-            trials = JudgedTrials.recorded(table)
             for of, counts in zip(found, (trials.n, trials.known, trials.c), strict=True):
                 of[row, there] = counts[self.places[row, there]]
         return found[0], found[1], found[2]
@@ -111,6 +119,22 @@ class Aligned:
     def shared(self, first: int, second: int) -> Integers:
         """Return the indices of the problems that both models answered."""
         return np.flatnonzero((self.places[[first, second]] >= 0).all(axis=0))
+
+    def extremes(self, block: Block) -> Row | None:
+        """Return the values if all open responses are wrong, and if all are right.
+
+        Returns:
+            Shape (2, models, U, M), NaN for a figure that is not computed from n and c, or may fall
+            as c rises; None if no response is open.
+        """
+        n, known, c = (of[:, block.units] for of in self.decided)
+        if block.weights is not None or not (known < n).any():
+            return None
+        found = np.full((2, *block.values.shape), np.nan)
+        for column, figure in enumerate(block.figures):
+            if figure.family.estimator and figure.family.bounded and figure.side is Side.PLAIN:
+                found[..., column] = figure.estimator()(n, np.stack([c, c + n - known]))
+        return found
 
     def equal_samples(self, first: int, second: int) -> bool:
         """Tell whether both models have equally many samples of each problem that both answered."""

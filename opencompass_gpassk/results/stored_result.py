@@ -217,6 +217,13 @@ def read_figure(result: Result, figure: Figure, group: str = '') -> float | None
     return estimate(result, key) if result and key in result['figures'] else None
 
 
+def read_bounds(result: Result, figure: Figure) -> tuple[float, float] | None:
+    """Return what missing verdicts can make of a headline figure; None if that is unknown."""
+    ends = (result.get('bounds') or {}).get(figure.key) or ()
+    known = [math.nan if end is None else float(end) for end in ends]
+    return (known[0], known[1]) if known and not math.isnan(sum(known)) else None
+
+
 def shares_of(result: Result) -> dict[str, float]:
     """Return the shares that say how far a result can be trusted, in percent; NaN if undefined."""
     stored = result.get('shares') or {}
