@@ -113,6 +113,26 @@ def test_formats_of_responses(case: dict[str, str]) -> None:
     assert verdict in ALLOWED.get(case['expected'], {case['expected']}), answer
 
 
+@pytest.mark.parametrize(
+    ('response', 'question', 'answer'),
+    [
+        ('First I look at it. Then adding zero leaves 12', '', None),
+        ('x = 1\ny = 2', '', None),
+        ('The sum is **12', '', None),
+        ('{"steps": 12', '', None),
+        ('So \\boxed{12}. To check, I add 5 and', '', '12'),
+        ('The answer is 12. To check, I add 5 and', '', '12'),
+        ('12\n\nExplanation: I add 5 and', '', '12'),
+        ('No, since 9 is a multiple of', 'Is 9 a prime?', 'No'),
+    ],
+)
+def test_what_a_response_breaks_off_with_is_no_answer(
+    response: str, question: str, answer: str | None
+) -> None:
+    """What it announced or boxed before stands."""
+    assert extract_answer(response, question, truncated=True) == answer
+
+
 def test_a_loop_has_no_answer() -> None:
     """Where a model repeats itself until it is stopped, its last sentence means nothing."""
     said = '2^10 = 1024. 1024 / 7 = 146 remainder 2. Let me check again. '

@@ -84,6 +84,17 @@ def test_a_figure_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixt
     assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.0001) == 2
 
 
+def test_missing_verdicts_may_move_a_figure_across_the_bar(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then it is neither shown nor refuted."""
+    path = tmp_path / 'r.json'
+    write_result(path, table_of(['+' * 8] * 40 + ['++++????'] * 20), [2])
+    for bar, code in ((70, 0), (80, 2)):
+        assert gate(path, '--at-least', f'G-Pass@2_1.0 {bar}') == code
+    assert 'by missing verdicts 73.8 to 100.0: not known' in capsys.readouterr().out
+
+
 def test_every_result_of_a_folder_must_pass(tmp_path: Path) -> None:
     """What can't be read might miss the bar."""
     for name in 'ab':

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_results import figures
 
+from opencompass_gpassk.compare.claims import difference_claim
 from opencompass_gpassk.compare.differences import (
     FEWEST,
     GROUPS,
@@ -32,7 +33,7 @@ from opencompass_gpassk.report.tables.comparison import Compared, comparison_tab
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.figures import DROP, G_PASS, MG_PASS, parse_figure
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
 C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
 QUICK = IntervalSettings(resamples=300)
@@ -493,6 +494,30 @@ def test_a_claim_tells_what_would_overturn_it() -> None:
     shared = aligned({'a': a, 'b': TrialTable(b.problems, b.trials)}, PROTOCOL)
     told = tipping_point(shared, one, QUICK)
     assert told.startswith('overturned if ') and "of B's 60 missing ones are right" in told
+
+
+@pytest.mark.parametrize(('gaps', 'fragile'), [(0, False), (1, False), (4, True)])
+def test_missing_verdicts_of_both_models_may_overturn_a_claim(gaps: int, fragile: bool) -> None:
+    """They are those that are unjudged and those that nobody recognised; the sentence says so."""
+    a, b = counted([4] * 20), counted([4] * 8 + [0] * 12)
+    for place, (table, change) in enumerate(
+        ((a, {'verdict': U}), (b, {'verdict': W, 'source': UNRECOGNISED}))
+    ):
+        for i in range(gaps):
+            for at in range(4 * (8 + 2 * i + place) + 1 - place, 4 * (9 + 2 * i + place)):
+                table.trials[at] = replace(table.trials[at], **change)
+    tables = {
+        name: TrialTable([replace(one, cluster='') for one in of.problems], of.trials)
+        for name, of in (('a', a), ('b', b))
+    }
+    shared = aligned(tables, PROTOCOL)
+    one = next(of for of in compare(shared, primary_figure(shared), QUICK) if of.family == PRIMARY)
+    assert one.claim(0.95) == 'worse' and one.fragile is fragile
+    low, high = one.difference_ends or (one.difference, one.difference)
+    assert low <= one.difference <= high and one.turned().ends == one.ends[::-1]
+    told = difference_claim(('A', 'B'), one, 0.95)
+    assert ('overturn' in told) is fragile
+    assert (f'{low:+.1f} to {high:+.1f} points' in told) is (gaps > 0)
 
 
 def test_a_claim_needs_six_clusters_that_differ() -> None:

@@ -7,16 +7,28 @@ wrong. The truth must lie within the stated bounds, and a true judge must find i
 from __future__ import annotations
 
 import random
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
+from eval_task import OurSums, config, data_set, evaluate
+from judge_server import JudgeServer, reply_body
+from opencompass.tasks import OpenICLInferTask
 from scripted_judge import ScriptedJudge, right_if
 
+from opencompass_gpassk.compare.claims import leaderboard_claim
+from opencompass_gpassk.compare.leaderboard import Leaderboard
+from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.judging.judge import Judge
 from opencompass_gpassk.judging.pipeline import Pipeline, candidates_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.make_result import make_table
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.stored_result import Entry
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Verdict
@@ -104,3 +116,70 @@ def test_the_truth_is_within_the_bounds_and_a_true_judge_finds_it(mostly_wrong: 
             assert found[key] == pytest.approx(true[key], abs=1), key
         assert ruled.trials.known.tolist() == [N] * PROBLEMS
         assert any(one.source == 'judge' for one in judged.table.trials)
+
+
+REPLIES = {  # what a server makes of the answer {}
+    'right': ('So \\boxed{{{}}}.', 'stop', {}),
+    'thoughts': ('', 'stop', {'reasoning_content': 'I add 0, so \\boxed{{{}}}.'}),
+    'musing': (None, 'stop', {'reasoning_content': 'What is asked? Let me think more.'}),
+    'empty': ('', 'stop', {}),
+    'cut off': ('First I look at it. Then adding zero leaves 1{}', 'length', {}),
+    'filtered': ('', 'content_filter', {}),
+    'refused': (None, 'stop', {'refusal': 'I can not help with that.'}),
+}
+
+
+@pytest.mark.parametrize(
+    ('kinds', 'counts', 'bounds', 'warned', 'claim'),
+    [
+        (
+            ['right', 'right', 'right', 'right', 'thoughts', 'musing', 'empty', 'cut off'],
+            {'correct': 40, 'incorrect': 40, 'truncated': 10, 'thoughts_only': 20, 'empty': 10},
+            [50.0, 62.5],
+            ['37.5 % of responses say nothing (10 empty, 20 only thoughts)', '12.5 % of the resp'],
+            '99 to 100 % of the problems in some of 4 attempts, 1 to 7 % in all of them',
+        ),
+        (
+            ['thoughts'],
+            {'correct': 0, 'incorrect': 80, 'unrecognised': 80, 'thoughts_only': 80},
+            [0.0, 100.0],
+            ['100.0 % of responses say nothing (0 empty, 80 only thoughts)', '--reasoning-parser'],
+            '0 to 100 % of the problems in some of 4 attempts, 0 to 100 % in all of them',
+        ),
+        (
+            ['right', 'right', 'right', 'right', 'right', 'right', 'filtered', 'refused'],
+            {'correct': 60, 'unjudged': 20, 'lost': 20, 'refused': 20, 'empty': 0},
+            [75.0, 100.0],
+            ['20 of 80 responses are lost (inference failed; the server or its content filter'],
+            '100 % of the problems in some of 4 attempts, 21 to 100 % in all of them',
+        ),
+    ],
+)
+def test_what_a_server_leaves_out_is_told_and_open(
+    kinds: list[str],
+    counts: dict[str, int],
+    bounds: list[float],
+    warned: list[str],
+    claim: str,
+    tmp_path: Path,
+) -> None:
+    """Replies of thoughts alone, empty, cut off or refused: figures, counts, warnings, sentence."""
+    asked: Counter[int] = Counter()
+
+    def respond(body: dict[str, Any]) -> web.Response:
+        i = int(re.findall(r'is (\d+) \+', body['messages'][-1]['content'])[0])
+        text, finish, message = REPLIES[kinds[asked[i] % len(kinds)]]
+        asked[i] += 1
+        message = {name: said.format(i) for name, said in message.items()}
+        return web.json_response(reply_body(text and text.format(i), 'p', finish, **message))
+
+    with JudgeServer(respond=respond) as server:
+        dataset = data_set(OurSums, k=[4])
+        model = {'type': OpenAICompatible, 'path': 'm', 'api_base': server.url, 'max_out_len': 64}
+        OpenICLInferTask(config(tmp_path, dataset, **model)).run()
+        result = evaluate(tmp_path, dataset, **model)
+    assert {name: result['counts'][name] for name in counts} == counts
+    assert result['bounds']['accuracy'] == pytest.approx(bounds)
+    assert bounds[0] <= result['accuracy'] <= bounds[1]
+    assert all(any(words in one for one in result['warnings']) for words in warned)
+    assert leaderboard_claim([Entry('m', 'd', result)], Leaderboard()) == f'm solves {claim}'

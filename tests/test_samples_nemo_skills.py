@@ -28,6 +28,7 @@ def outputs(folder: Path, **changed: Any) -> Path:
                 'generation': f'So \\boxed{{{answers[seed]}}}' if answers[seed] else 'I try',
                 'predicted_answer': answers[seed],
                 'num_generated_tokens': 10 + seed,
+                'finish_reason': 'length' if seed == 3 else 'stop',
                 'symbolic_correct': answers[seed] == gold,
             }
             for number, (gold, answers) in enumerate(ANSWERS.items())
@@ -53,6 +54,7 @@ def test_a_folder_of_seeds_is_one_measurement(tmp_path: Path) -> None:
     assert [(row['n'], row['c']) for row in result['details']] == [(4, c) for c in RIGHT]
     trials = read_trials(tmp_path / 'r.trials.jsonl.gz')[0].trials
     assert [one.num_tokens for one in trials] == [10, 11, 12, 13] * 3
+    assert [one.truncated for one in trials] == [False, False, False, True] * 3
     assert {one.other_source for one in trials} == {'nemo-skills: symbolic_correct'}
     files = [str(folder / f'output-rs{seed}.jsonl') for seed in (3, 1, 0, 2, 0)]
     assert [row['c'] for row in scored(tmp_path, *files)['details']] == RIGHT

@@ -134,6 +134,29 @@ def test_rows_of_one_problem_have_equal_ids_or_texts(
     assert "line 7: field id: '0' is already used in line 1" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ('reason', 'truncated', 'lost'),
+    [
+        ('length', True, False),
+        ('max_tokens', True, False),
+        ('stop', False, False),
+        ('', None, False),
+        (['length'], False, False),
+        ('content_filter', None, True),
+    ],
+)
+def test_the_servers_finish_reason_counts(
+    tmp_path: Path, reason: object, truncated: bool | None, lost: bool
+) -> None:
+    """Unless the sample says itself that it was cut off; what a filter held back is lost."""
+    sample = {'text': 'So', 'finish_reason': reason}
+    path = tmp_path / 'a.jsonl'
+    lines(path, [{'answer': '1', 'samples': [sample, {**sample, 'truncated': True}]}])
+    first, second = read_samples(str(path)).responses
+    assert (first.truncated if not lost else None, bool(first.lost)) == (truncated, lost)
+    assert second.truncated is True
+
+
 def test_a_sample_may_be_an_object(tmp_path: Path) -> None:
     """With its tokens, whether it was cut off, a verdict and a key; they reach the trials."""
     samples = [

@@ -16,7 +16,7 @@ from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
-from opencompass_gpassk.results.stored_result import Estimate, Few, read_figure
+from opencompass_gpassk.results.stored_result import Estimate, Few, read_bounds, read_figure
 
 MOST_NAMED = 5  # problems
 DESCRIPTION = """\
@@ -130,5 +130,9 @@ def _at_least(one: ModelResult, name: str, least: float) -> Answer:
     if not isinstance(value, Estimate):
         return None, f'{told}, without an interval'
     low, high = value.interval
-    answer = True if low >= least else False if high < least else None
-    return answer, f'{told}, interval {low:.1f} to {high:.1f}'
+    told = f'{told}, interval {low:.1f} to {high:.1f}'
+    ends = None if group else read_bounds(one.result, parse_figure(figure))
+    if ends:
+        told += f', by missing verdicts {ends[0]:.1f} to {ends[1]:.1f}'
+        low, high = min(low, ends[0]), max(high, ends[1])
+    return True if low >= least else False if high < least else None, told

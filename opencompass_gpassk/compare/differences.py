@@ -345,7 +345,7 @@ def _differences(
                     kept[:, at],
                     shared.labels,
                     None if drawn is None else drawn[:, :, i],
-                    () if extremes is None else _ends(extremes[:, list(pair), :, i], both[:, i]),
+                    () if extremes is None else _ends(extremes[:, list(pair)][..., i], both[:, i]),
                 ),
             )
 
