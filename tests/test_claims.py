@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import as_result, make_version_result
+from made_results import as_result, bounds, make_version_result
 from made_runs import MadeRun
 from made_sweep import SAMPLED, Sweep, add_result, make_sweep, write_json
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.compare.claims import leaderboard_claim
-from opencompass_gpassk.compare.leaderboard import Leaderboard
+from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.page.columns import columns_at
@@ -111,6 +111,57 @@ def test_of_one_model_shares_are_told(some: float, every: float, told: str) -> N
         {'m': (some, every, None)}, counts=left_out
     )
     assert claim_of({'m': (some, some, None)}, k=1) == ''
+
+
+@pytest.mark.parametrize(
+    ('ends', 'told'),
+    [
+        ([60.0, 100.0], '60 to 100 % of the problems in some of 8 attempts, 40 % in all of them'),
+        ([75.5, 76.9], '76 % of the problems in some of 8 attempts, 40 % in all of them'),
+        ([None, None], '76 % of the problems in some of 8 attempts, 40 % in all of them'),
+    ],
+)
+def test_the_range_is_told_where_missing_verdicts_move_a_number_by_a_point(
+    ends: list[float | None], told: str
+) -> None:
+    """Not the number that was filled in."""
+    some, every = PASS(k=8).key, G_PASS(k=8, tau=1.0).key
+    result = {'figures': {some: 76.0, every: 40.0}, 'k': [8], 'signature': {'n': 8}}
+    entry = Entry('m', 'd', {**result, 'bounds': {some: ends, every: [39.5, 40.5]}})
+    assert leaderboard_claim([entry], Leaderboard()) == f'm solves {told}'
+
+
+@pytest.mark.parametrize(('missing', 'fragile'), [(0, False), (2, False), (12, True)])
+def test_it_is_told_whether_missing_verdicts_can_change_who_is_best(
+    missing: int, fragile: bool
+) -> None:
+    """The best one is named, with the range of its figure and of the difference."""
+    protocol, tables = Protocol(n=4, k=(4,)), {}
+    for name, right in (('good', 30), ('poor', 16)):
+        problems = [Problem(f'p{i}', gold='1') for i in range(40)]
+        verdicts = [Verdict.CORRECT if i < right else Verdict.INCORRECT for i in range(40)]
+        verdicts[:missing] = [Verdict.UNJUDGED] * missing
+        trials = [
+            Trial(f'p{i}', r, verdict if r else Verdict.CORRECT)
+            for i, verdict in enumerate(verdicts)
+            for r in range(4)
+        ]
+        tables[name, 'd'] = TrialTable(problems, trials)
+    entries = [
+        Entry(
+            *place,
+            {
+                **as_result(table, protocol, benchmark='b', greedy=False),
+                'bounds': bounds(table, protocol),
+            },
+        )
+        for place, table in tables.items()
+    ]
+    told = leaderboard_claim(entries, leaderboard(entries, tables))
+    assert told.startswith('good is the most stable by G-Pass@4_1.0: it solves ')
+    assert ('missing verdicts can overturn this' in told) is fragile
+    assert ('it solves 75 % of the problems' in told) is (missing == 0)
+    assert ('points by its missing verdicts' in told) is (missing > 0)
 
 
 def test_names_are_texts() -> None:

@@ -11,6 +11,7 @@ from chat_server import CHAT, Reply, Server, build
 from tiny import run
 
 from opencompass_gpassk.inference import http_client as client
+from opencompass_gpassk.inference.backend import HELD_BACK
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 
 
@@ -30,13 +31,15 @@ def test_request_that_fails_for_good_is_a_lost_trial(
     def reply(body: dict[str, Any]) -> Reply | None:
         if '2+2' in str(body):
             return 400, {'error': {'message': 'The prompt is against the rules', 'code': 'x'}}
-        return None
+        return (200, server.answer(body, 'content_filter')) if '3+3' in str(body) else None
 
     server.reply = reply
     records = run(build(name, server, checkpoint), tmp_path, batch_size=4)
     lost = [record for record in records if 'lost' in record]
-    assert [record['problem_id'] for record in lost] == ['p/2'] * 3
-    assert all('against the rules' in r['lost'] and r['prediction'] == '' for r in lost)
+    assert [record['problem_id'] for record in lost] == ['p/2', 'p/3'] * 3
+    assert all('against the rules' in record['lost'] for record in lost[::2])
+    assert {record['lost'] for record in lost[1::2]} == {HELD_BACK}
+    assert not any(record['prediction'] for record in lost)
 
 
 @pytest.mark.parametrize('name', CHAT)

@@ -206,3 +206,7 @@ def test_many_responses_without_an_answer_are_told() -> None:
         and 'G-Pass@2_1.0 lies between 0.0 and 50.0' in one
         for one in told
     )
+    for thoughts, warned in ((4, False), (5, True)):
+        result['counts'] |= {'trials': 1000, 'empty': 5, 'thoughts_only': thoughts}
+        told = result_warnings(protocol, result, audit_responses([]), [])
+        assert any('say nothing' in one for one in told) is warned

@@ -29,8 +29,8 @@ is shown if the lower bound of each problem is at least 0.8 (exact, one-sided, 9
 the upper bound of any is below, at 5 % divided by the number of problems. A response without a
 verdict may be right or wrong in both.
 
---at-least "G-Pass@8_1.0 60" asks whether a figure is at least 60. It is shown if its interval lies
-above, and refuted if it lies below. It takes GROUP/FIGURE too.
+--at-least "G-Pass@8_1.0 60" asks whether a figure is at least 60. It is shown if its interval and
+its bounds lie above, and refuted if they lie below. It takes GROUP/FIGURE too, without bounds.
 
 Exit code: 0 if all is shown; 1 if anything is refuted; 2 if neither, if a result contradicts its
 trials or is not finished, if any file cannot be read or is left out, and on errors.

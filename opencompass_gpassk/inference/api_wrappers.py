@@ -228,9 +228,8 @@ class WrapperBackend(APIBackend):
         stop, tokens = None, None
         try:
             said = as_output(self.call(model, [entry], options, self.max_out_len)[0]).text
-            text, (stop, tokens) = said, _end(seen[-1]) if seen else (None, None)
-            if stop == REFUSED:
-                text, lost = '', HELD_BACK
+            stop, tokens = _end(seen[-1]) if seen else (None, None)
+            text, lost = ('', HELD_BACK) if stop == REFUSED else (said, '')
         except Exception as error:  # a wrapper or its client may raise anything
             lost = reason_of(seen[-1] if seen and isinstance(seen[-1], Exception) else error)
         return Output(text, truncated_by(stop), tokens, lost)

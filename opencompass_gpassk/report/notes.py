@@ -67,9 +67,11 @@ def trust_notes(benchmark: Benchmark) -> list[str]:
     for entry in benchmark.entries:
         result = entry.results[0]
         known, counts = shares_of(result), result.get('counts') or {}
+        silent = counts.get('empty', math.nan) + counts.get('thoughts_only', math.nan)
         told = {
             'unjudged': 100 - known.get('coverage', math.nan),
             'without a recognised answer': known.get('no answer', math.nan),
+            'empty or only thoughts': 100 * silent / (counts.get('trials') or math.nan),
             'cut off': known.get('truncated', math.nan),
             'lost': 100 * (counts.get('lost') or 0) / (counts.get('trials') or math.nan),
         }
