@@ -120,7 +120,8 @@ def test_all_that_a_postprocessor_left_is_the_answer(
         ('<|channel|>analysis<|message|>so \\boxed{7}<|end|>', 'thoughts only', UNRECOGNISED),
         ('<think>So it is \\boxed{8}.</think>', 'thoughts only', 'rule'),
         ('<think>\nI wonder: is 7 prime, and what does that help here?', 'thoughts only', 'rule'),
-        ('<think> </think>\n', 'empty', 'rule'),
+        ('so \\boxed{7}</think><|im_end|>', 'thoughts only', UNRECOGNISED),
+        ('<think> </think>\n<|eot_id|>', 'empty', 'rule'),
         ('', 'empty', 'rule'),
     ],
 )

@@ -66,10 +66,19 @@ def spoken(response: str) -> str:
 def ending(response: str) -> str:
     """Return the text at whose end a reader looks for an answer that no rule recognised.
 
-    It is what :func:`spoken` returns; of a response that says nothing else, its thoughts.
+    It is what :func:`spoken` returns, without special tokens; of a response that says nothing else,
+    its thoughts.
     """
-    thoughts = CHANNEL_END.sub('', CHANNEL.sub('', THINK_TAG.sub('', response)))
-    return spoken(response).strip() or thoughts.strip()
+    return speech(response) or _words(THINK_TAG.sub('', CHANNEL.sub('', response)))
+
+
+def speech(response: str) -> str:
+    """Return the text outside thinking blocks without special tokens; '' if it says nothing."""
+    return _words(spoken(response))
+
+
+def _words(text: str) -> str:
+    return SPECIAL_TOKEN.sub('', text).strip()
 
 
 def _final_channel(response: str) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
-from opencompass_gpassk.answers.extract import ending, extract_answer, spoken
+from opencompass_gpassk.answers.extract import ending, extract_answer, speech
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.worker_pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.formats.progress_bar import with_progress
@@ -94,7 +94,7 @@ EMPTY, THOUGHTS_ONLY = 'empty', 'thoughts only'
 
 def silence(response: str) -> str:
     """Return whether a response is empty, or says nothing beside its thoughts; '' if it speaks."""
-    if spoken(response).strip():
+    if speech(response):
         return ''
     return THOUGHTS_ONLY if ending(response) else EMPTY
 
@@ -111,11 +111,11 @@ def without_answer(gold: str, response: str, truncated: bool | None = None) -> J
         response: The response.
         truncated: Whether it was cut off; None if unknown.
     """
-    said = ending(response)
+    end = ending(response)
     reason = 'cut off' if truncated else silence(response)
-    if not reason and len(said) <= LONGEST_REFUSAL and REFUSAL.search(said):
-        reason = '' if DIGIT.search(said) else 'refused'
-    shown = extract_answer(said) if reason == THOUGHTS_ONLY else None if reason else response
+    if not reason and len(end) <= LONGEST_REFUSAL and REFUSAL.search(end):
+        reason = '' if DIGIT.search(end) else 'refused'
+    shown = extract_answer(end) if reason == THOUGHTS_ONLY else None if reason else response
     if shown is None or is_settled(gold, shown):
         return Judgement(Verdict.INCORRECT, reason=reason or 'value absent')
     return Judgement(Verdict.INCORRECT, reason=reason or 'no answer', source=UNRECOGNISED)
