@@ -266,7 +266,7 @@ def _points(one: Difference) -> str:
     low, high = one.difference_ends or (one.difference, one.difference)
     if max(one.difference - low, high - one.difference) < MOVED:
         return f'{signed(one.difference)} points'
-    return f'{signed(low)} to {signed(high)} points by its missing verdicts'
+    return f'{signed(low)} to {signed(high)} points by missing verdicts'
 
 
 def margin_claim(one: Difference, margin: float, level: float) -> str:

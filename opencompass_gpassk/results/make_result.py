@@ -302,11 +302,11 @@ def _counts(values: FigureValues) -> dict[str, Any]:
 
 
 def _silent(table: TrialTable, responses: Sequence[Response]) -> dict[str, int]:
-    """Return how many responses say nothing and are not right, and how many the server refused."""
+    """Return how many wrong responses say nothing, and how many the server refused."""
     silent = Counter(
         silence(response.raw)
         for trial, response in zip(table.trials, responses, strict=True)
-        if not (trial.lost or trial.truncated or trial.verdict is Verdict.CORRECT)
+        if trial.verdict is Verdict.INCORRECT and not trial.truncated
     )
     refused = sum(one.lost.startswith('filtered: ') for one in responses)
     return {'empty': silent[EMPTY], 'thoughts_only': silent[THOUGHTS_ONLY], 'refused': refused}

@@ -171,7 +171,7 @@ FIELDS: dict[str, Field] = {
         MANY, 'those of them that count as wrong, but are finished and may be right'
     ),
     'counts.truncated': Field(MANY, 'responses that were cut off'),
-    'counts.empty': Field(MANY, 'finished responses without a text, among those not right'),
+    'counts.empty': Field(MANY, 'wrong responses without a text that were not cut off'),
     'counts.thoughts_only': Field(MANY, 'those that say nothing beside their thoughts'),
     'counts.refused': Field(MANY, 'lost responses that the server or its filter refused'),
     'counts.excluded': Field(OBJECT, 'problems that the figures at each k leave out'),
