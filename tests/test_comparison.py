@@ -517,6 +517,8 @@ def test_missing_verdicts_of_both_models_may_overturn_a_claim(gaps: int, fragile
     assert low <= one.difference <= high and one.turned().ends == one.ends[::-1]
     told = difference_claim(('A', 'B'), one, 0.95)
     assert ('overturn' in told) is fragile
+    tipping = "overturned if all of B's 16 missing ones are right and all of A's 12 wrong"
+    assert (tipping_point(shared, one, QUICK) == tipping) is fragile
     assert (f'{low:+.1f} to {high:+.1f} points' in told) is (gaps > 0)
 
 

@@ -421,8 +421,8 @@ def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings =
     """Return what the missing verdicts would have to be for a claim to fall; '' without any.
 
     The loser's missing verdicts are taken as right with a rising chance; if it has none, the
-    winner's with a falling one. Those of the other model stay as expected, unless only both
-    together overturn the claim.
+    winner's with a falling one. Those of the other model stay as expected, unless that overturns
+    nothing.
 
     Args:
         shared: Two models.
@@ -448,8 +448,8 @@ def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings =
         return f'{told} are right'
     if one.fragile:
         return (
-            f"overturned only if most of {name}'s {missing[model]} missing verdicts are right and "
-            f"most of {other}'s {missing[1 - model]} wrong"
+            f"overturned if all of {name}'s {missing[model]} missing ones are right and all of "
+            f"{other}'s {missing[1 - model]} wrong"
         )
     return f"it holds whatever {name}'s {missing[model]} missing verdicts are"
 
