@@ -204,7 +204,6 @@ def make_result(
     result: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
     result['shares']['identical'] = 100 * independence.identical
     result['shares']['duplicates'] = 100 * independence.duplicates
-    result['counts'] |= _silent(table, responses)
     signature: dict[str, Any] = {
         'package': __version__,
         'data': f'{benchmark}:{data_version}',
@@ -216,6 +215,7 @@ def make_result(
     }
     result['questions'] = values.questions()
     if protocol.judged:
+        result['counts'] |= _silent(table, responses)
         result['k'] = list(protocol.ks)
         result['taus'] = [float(tau) for tau in protocol.taus]
         if values.trials.groups:
