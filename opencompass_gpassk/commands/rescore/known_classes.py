@@ -28,7 +28,6 @@ SUMMARIZERS = (SUMMARIZER, 'opencompass_gpassk.report.summarizer.GPassKSummarize
 EVALUATORS = {
     'opencompass_gpassk.evaluator.GPassKEvaluator',
     'opencompass_gpassk.evaluator.ReasonEvalEvaluator',
-    'opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator',  # of earlier versions
 }
 DATA_SETS = {
     f'opencompass_gpassk.datasets{module}.{name}'
@@ -44,8 +43,6 @@ VERDICT_SETTINGS = (
     *(*OF_RULES, 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'temperature', 'max_tokens'),
 )
-# What these were by default before results counted responses without a recognised answer.
-FORMER_DEFAULTS = {'no_answer': 'incorrect', 'recheck_different': True}
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
 MODEL_SETTINGS = ('dtype', 'torch_dtype', 'device_map')  # others may name code on a hub
 ELSEWHERE = ('hub', 'modelscope')  # arguments that name a remote source of data
