@@ -118,13 +118,11 @@ def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str
         signature: The judge's signature in the result, by which stored verdicts are found.
 
     Raises:
-        UnknownPartError: If the judge is an evaluator of OpenCompass or a model in process.
+        UnknownPartError: If the judge is an evaluator of OpenCompass.
         ValueError: If a setting is out of its range.
     """
     if 'type' in settings:
         raise UnknownPartError(f'the judge is {str(settings["type"])[:80]}, an evaluator')
-    if not isinstance(settings.get('model', ''), str | None):
-        raise UnknownPartError('the judge is a model in process')
     kept = {name: settings[name] for name in VERDICT_SETTINGS if name in settings}
     if kept.get('mode') == 'rule':
         return {name: kept[name] for name in OF_RULES if name in kept}
