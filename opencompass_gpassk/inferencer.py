@@ -1,4 +1,4 @@
-"""Old import path of :mod:`opencompass_gpassk.inference.inferencer`."""
+"""The public address of the inferencer: configs, and runs that OpenCompass dumped, name it."""
 
 from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
 

@@ -1,4 +1,4 @@
-"""Old import path of :mod:`opencompass_gpassk.report.summarizer`."""
+"""The public address of the summarizer: configs, and runs that OpenCompass dumped, name it."""
 
 from opencompass_gpassk.report.summarizer import GPassKSummarizer
 

@@ -254,11 +254,10 @@ REMEDY = 'make it again with gpassk rescore or gpassk score -o'
 
 def check_schema(record: Mapping[str, object]) -> None:
     """Raise a ValueError if a result or a trials file has a schema that this version can't read."""
-    schema = record.get('schema', 1)
-    if repr(schema) not in ('1', '2', repr(SCHEMA)):
+    if (schema := record.get('schema')) != SCHEMA:
         raise ValueError(
-            f'schema is {repr(schema)[:40]}, but this version of opencompass-gpassk reads 1 to '
-            f'{SCHEMA}; update opencompass-gpassk'
+            f'schema is {repr(schema)[:40]}, but this version of opencompass-gpassk reads '
+            f'{SCHEMA!r}; update opencompass-gpassk, or make the result again'
         )
 
 
@@ -335,7 +334,7 @@ def read_meta(path: Path) -> dict[str, Any]:
 
 def _fault(place: str, error: Exception) -> ValueError:
     told = str(error)[:LONGEST]
-    return ValueError(f'{place}: not a trials file of schema 1 to {SCHEMA}: {told}; {REMEDY}')
+    return ValueError(f'{place}: not a trials file of schema {SCHEMA}: {told}; {REMEDY}')
 
 
 def _checked(

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +22,6 @@ from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
-from opencompass_gpassk.report.page.columns import columns_at
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.figures import G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.make_result import store
@@ -292,28 +290,6 @@ def test_other_figures_cost_nothing_for_the_loss(tmp_path: Path) -> None:
     assert found['pass@4']['difference'] == found['loss@4']['difference'] == -100
     assert found['pass@4']['p_value'] < 0.01
     assert found['loss@4']['p_value'] is None
-
-
-def test_results_without_the_loss_are_shown_and_compared(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Those of earlier versions: they don't contradict their trials, and have a dash."""
-    run = make_sweep(tmp_path / '20260101_000000', {'a': 2.0, 'b': -2.0}, Sweep(problems=40)).folder
-    for path in run.glob('results/*/*.json'):
-        result = json.loads(path.read_text())
-        for field in (result[n] for n in ('figures', 'intervals', 'intervals_fixed')):
-            for name in [name for name in field if 'loss@' in name]:
-                del field[name]
-        write_json(path, result)
-    assert main(['status', str(run)]) == 0
-    code, claims = compared(tmp_path)
-    assert code == 0 and claims[0].startswith('B is worse than A')
-    assert 'contradict' not in capsys.readouterr().out
-    (shown,) = page_data([run]).data_sets
-    assert not any('loss' in one.heading for one in columns_at(shown.benchmark, 4, None))
-    assert shown.claim.startswith('a is the most stable by G-Pass@4_1.0: ')
-    loss = next(one for one in shown.differences[0, 1] if one.figure.key == 'loss@4')
-    assert np.isfinite([loss.difference, loss.low, loss.high]).all()
 
 
 def test_equal_averages_that_hide_instability_are_told(tmp_path: Path) -> None:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import sqlite3
-import sys
 import time
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.judge import JudgeIdentity
@@ -66,41 +61,22 @@ def person(answer: str | int, **fields: Any) -> dict[str, Any]:
     return {'question': '1 + 1 = ?', 'gold': '2', 'answer': answer, **fields}
 
 
-def test_list(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line a verdict, in short, with nothing that a terminal obeys; filters choose."""
-    assert main(['verdicts', 'list', str(store)]) == 0
-    lines = capsys.readouterr().out.split('\n')
-    assert [line.split(' ')[0] for line in lines[:4]] == [
-        'correct',
-        'incorrect',
-        'unjudged',
-        'incorrect',
-    ]
-    assert '\x1b' not in lines[1] and len(lines[1]) < 300
-    assert 'too long' in lines[2] and 'other' in lines[2]
-    assert '  human  gold 2 | answer two | a word, no number  1 + 1 = ?' in lines[3]
-    for options, numbers in (
+@pytest.mark.parametrize(
+    ('options', 'numbers'),
+    [
         (['--judge', 'qwen'], [0, 1]),
         (['--verdict', 'incorrect'], [1, 3]),
         (['--search', '1 + 1'], [0, 2, 3]),
-        (['--search', '1 + 1', '--limit', '2'], [0, 2]),
         (['--human'], [3]),
         (['--judge', 'nobody'], []),
-    ):
-        assert main(['verdicts', 'list', str(store), *options]) == 0
-        assert capsys.readouterr().out.splitlines() == [lines[n] for n in numbers]
-
-
-def test_count(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each judge has a row with its verdicts and tokens; a work dir means its run's store."""
-    assert main(['verdicts', 'count', str(store.parent.parent)]) == 0
-    head, *rows, total = capsys.readouterr().out.splitlines()
-    assert 'completion tokens' in head and total == '4 verdicts'
-    cells = {row.split()[0]: row.split() for row in rows}
-    assert cells['qwen'][2:7] == ['1', '1', '0', '150', '10']
-    assert cells['other'][2:7] == ['0', '0', '1', '0', '0']
-    assert cells['human'][1:6] == ['0', '1', '0', '0', '0']
-    assert '"temperature": 0.0' in next(row for row in rows if row.startswith('qwen'))
+    ],
+)
+def test_options_choose_what_is_exported(
+    store: Path, options: list[str], numbers: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A work dir means its run's store; what is printed without an output can be imported."""
+    assert main(['verdicts', 'export', str(store.parent.parent), *options]) == 0
+    assert capsys.readouterr().out == ''.join(verdict_line(RECORDS[n]) for n in numbers)
 
 
 @pytest.mark.parametrize('name', ['out.jsonl', 'out.jsonl.gz'])
@@ -242,19 +218,19 @@ def test_which_store(
     store: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The environment names the store by default; what is missing, or no criterion, is told."""
-    assert main(['verdicts', 'count']) == 1
+    assert main(['verdicts', 'export']) == 1
     assert 'set GPASSK_VERDICT_STORE' in capsys.readouterr().err
     assert main(['verdicts', 'prune', str(store), '--yes']) == 1
     assert 'choose what to prune' in capsys.readouterr().err
     absent = store.with_name('absent.sqlite')
-    assert main(['verdicts', 'count', str(absent)]) == 1
+    assert main(['verdicts', 'export', str(absent)]) == 1
     assert f'{absent}: there is no verdict store' in capsys.readouterr().err
     assert not absent.exists()
     monkeypatch.setenv('GPASSK_VERDICT_STORE', str(store))
-    assert main(['verdicts', 'count']) == 0
-    assert capsys.readouterr().out.endswith('4 verdicts\n')
+    assert main(['verdicts', 'export']) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
     monkeypatch.setenv('GPASSK_VERDICT_STORE', str(absent))
-    assert main(['verdicts', 'count', str(store)]) == 0
+    assert main(['verdicts', 'export', str(store)]) == 0
     assert str(absent) in capsys.readouterr().err
 
 
@@ -293,44 +269,6 @@ def test_a_mistyped_path_leaves_nothing(
     assert sorted(tmp_path.rglob('*')) == before
 
 
-def test_damaged_verdicts_are_left_out(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The others can be listed, counted, exported and imported again; the file stays as it is."""
-    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
-        connection.execute("UPDATE entries SET value = x'00' WHERE length(value) > 3000")
-        assert connection.execute('SELECT changes()').fetchone() == (1,)
-    store.with_name('verdicts.sqlite.lock').unlink()
-    store.with_name('verdicts.sqlite.state').unlink()
-    before = store.read_bytes()
-    saved, new = tmp_path / 'saved.jsonl', tmp_path / 'new.sqlite'
-    for action in (['list', str(store)], ['count', str(store)]):
-        assert main(['verdicts', *action]) == 1
-        told = capsys.readouterr()
-        assert '1 damaged verdict left out' in told.err and 'human' in told.out
-    assert main(['verdicts', 'export', str(store), '-o', str(saved)]) == 1
-    assert [path.name for path in store.parent.iterdir() if path.is_file()] == [store.name]
-    assert store.read_bytes() == before
-    assert main(['verdicts', 'import', str(saved), '--store', str(new)]) == 0
-    assert held(new) == [RECORDS[n] for n in (0, 2, 3)]
-
-
-def test_a_whole_store_is_checked(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A damaged verdict is told and left out, the others stay; no store is begun."""
-    assert main(['verdicts', 'check', str(store)]) == 0
-    assert f'{store}: 4 verdicts checked' in capsys.readouterr().out
-    with closing(sqlite3.connect(store, isolation_level=None)) as connection:
-        connection.execute("UPDATE entries SET value = x'00' WHERE length(value) > 3000")
-    assert main(['verdicts', 'check', str(store)]) == 1
-    told = capsys.readouterr()
-    assert '3 verdicts checked' in told.out and '1 damaged verdict left out' in told.err
-    assert main(['verdicts', 'check', str(store)]) == 0
-    assert held(store) == [RECORDS[n] for n in (0, 2, 3)]
-    other = store.with_name('other.sqlite')
-    assert main(['verdicts', 'check', str(other)]) == 1
-    assert not other.exists()
-
-
 def test_others_files_are_not_touched(
     store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,7 +277,7 @@ def test_others_files_are_not_touched(
     text.write_text('of another program\n')
     empty.touch()
     for path in (text, empty):
-        for action in (['list'], ['count'], ['export'], ['prune', '--human', '--yes']):
+        for action in (['export'], ['prune', '--human', '--yes']):
             assert main(['verdicts', *action, str(path)]) == 1
     assert text.read_text() == 'of another program\n' and not empty.stat().st_size
     assert main(['verdicts', 'export', str(store), '-o', str(store)]) == 1
@@ -353,7 +291,6 @@ def test_others_files_are_not_touched(
         ['prune', '--older-than', '-1', '--yes'],
         ['prune', '--older-than', 'nan', '--yes'],
         ['prune', '--older-than', 'inf', '--yes'],
-        ['list', '--limit', '-1'],
     ],
     ids=' '.join,
 )
@@ -400,19 +337,8 @@ def test_settings_that_json_can_not_hold(
     assert 'line 1: field settings' in capsys.readouterr().err
 
 
-def test_a_terminal_that_knows_ascii_alone(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it can't show is written in escapes, not an error."""
-    with VerdictStore(store) as opened:
-        put_human(opened, Triple('é中', '2', 'a'), Verdict.CORRECT)
-    written = io.BytesIO()
-    monkeypatch.setattr('sys.stdout', io.TextIOWrapper(written, encoding='ascii'))
-    assert main(['verdicts', 'list', str(store), '--human']) == 0
-    sys.stdout.flush()
-    assert b'\\xe9\\u4e2d' in written.getvalue()
-
-
 def test_errors_hold_nothing_that_a_terminal_obeys(capsys: pytest.CaptureFixture[str]) -> None:
     """Each line of one is a line of printable characters."""
-    assert main(['verdicts', 'count', 'a\x1b[2J\rb\nc']) == 1
+    assert main(['verdicts', 'export', 'a\x1b[2J\rb\nc']) == 1
     lines = capsys.readouterr().err.removesuffix('\n').split('\n')
     assert len(lines) == 2 and all(line.isprintable() for line in lines)

@@ -37,7 +37,7 @@ from opencompass_gpassk.trials import Trial, Verdict, read_trials
 GOOD = ('good', 'better')
 GIB = 1 << 30
 DEEP = '[' * 500_000
-META = b'{"kind": "meta", "format": 1}\n{"kind": "problem", "problem_id": "p"}\n'
+META = b'{"kind": "meta", "schema": "3"}\n{"kind": "problem", "problem_id": "p"}\n'
 ROW = b'{"kind": "trial", "problem_id": "p", "replica": 0, "verdict": "correct"}\n'
 MEASURED = (
     'import resource, subprocess, sys\n'

@@ -137,14 +137,6 @@ def test_lost_responses_and_those_of_another_model_or_data_set_are_never_taken(
     assert begun(tmp_path, requests(), name='x-n2').failed_before == set(range(6))
 
 
-def test_records_that_say_no_key_are_counted(tmp_path: Path) -> None:
-    """Earlier versions wrote them."""
-    (tmp_path / 'x-n2.json').write_text(json.dumps({'0': record('old')}))
-    (tmp_path / 'x-n3.json').write_text('{"0": ')  # its owner is writing it
-    progress = begun(tmp_path, requests())
-    assert (len(progress.places), progress.without_key) == (0, 1)
-
-
 def test_a_corrected_gold_answer_costs_no_response(tmp_path: Path) -> None:
     """It is no part of the request; the record holds the new one."""
     given = {**record('drawn'), 'gold': 'wrong'}

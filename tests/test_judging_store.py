@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import random
 import shutil
@@ -15,7 +14,6 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -23,8 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_writer import JUDGE, put_human, triple
 
-from opencompass_gpassk.formats import shared_store as store_files
-from opencompass_gpassk.formats.shared_store import StoreError, is_network
+from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
@@ -244,22 +241,9 @@ def test_kill_in_the_middle(path: Path) -> None:
     assert promised.items() <= standing(path).items()
 
 
-def truncated(path: Path) -> None:
-    """The last quarter of the file is gone."""
-    os.truncate(path, path.stat().st_size * 3 // 4)
-
-
 def other_header(path: Path) -> None:
     """SQLite's header is noise."""
     path.write_bytes(random.Random(1).randbytes(100) + path.read_bytes()[100:])
-
-
-def garbage_page(path: Path) -> None:
-    """A page in the middle is noise."""
-    data = bytearray(path.read_bytes())
-    middle = len(data) // 4096 // 2 * 4096
-    data[middle : middle + 4096] = random.Random(1).randbytes(4096)
-    path.write_bytes(data)
 
 
 def garbage_root(path: Path) -> None:
@@ -271,152 +255,36 @@ def garbage_root(path: Path) -> None:
     path.write_bytes(data)
 
 
-def changed_rows(path: Path) -> None:
-    """Some verdicts were changed, as SQLite itself would do it."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("UPDATE entries SET value = x'00' WHERE id % 10 = 5")
-
-
-def other_tables(path: Path) -> None:
-    """A column has another name."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute('ALTER TABLE entries RENAME COLUMN value TO words')
-
-
 def no_database(path: Path) -> None:
     """Something else is in the file."""
     path.write_text('not a database\n')
 
 
-@pytest.mark.parametrize(
-    ('damage', 'least'),
-    [
-        (truncated, SIZE // 2),
-        (other_header, SIZE),
-        (garbage_page, SIZE * 9 // 10),
-        (garbage_root, SIZE),
-        (changed_rows, SIZE * 9 // 10),
-        (other_tables, SIZE),
-        (no_database, 0),
-    ],
-)
-def test_what_can_be_read_of_a_damaged_file(
-    full: Path, damage: Any, least: int, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize('damage', [other_header, no_database])
+def test_a_damaged_file_is_set_aside(
+    full: Path, damage: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is in the new file; the damaged one is kept beside it; standard error says so."""
+    """A new store is begun; the damaged file is kept beside it; standard error tells of both."""
     for number in (1, 2):
         damage(full)
         left = full.read_bytes()
         with VerdictStore(full) as store:
             aside = full.with_name(f'verdicts.damaged-{number}.sqlite')
             told = capsys.readouterr().err
-            assert f'{full}: this verdict store is damaged' in told and str(aside) in told
+            assert f'{full}: this verdict store is damaged' in told
+            assert f'sqlite3 {aside} .recover' in told
             assert store.damage in told
-            found = store.get(JUDGE, map(triple, range(SIZE)), replies=True)
-            assert len(found) >= least
-            assert all(said == verdict_of(about) for about, said in found.items())
-            for again in range(SIZE):
-                store.put(JUDGE, triple(again), verdict_of(triple(again)))
+            assert store.put(JUDGE, triple(1), RIGHT) == RIGHT
         assert aside.read_bytes() == left
-        assert len(standing(full)) == SIZE
+        assert standing(full) == {1: 'correct'}
     assert not capsys.readouterr().err
-
-
-def test_a_log_without_its_file(full: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is in it is found; SQLite would delete it."""
-    with VerdictStore(full) as store:
-        for number in range(SIZE, SIZE + 50):
-            store.put(JUDGE, triple(number), RIGHT)
-        log = full.with_name('verdicts.sqlite-wal').read_bytes()
-    full.unlink()
-    full.with_name('verdicts.sqlite-wal').write_bytes(log)
-    with VerdictStore(full) as store:
-        assert len(store.get(JUDGE, map(triple, range(SIZE, SIZE + 50)))) == 50
-    assert 'its main file is gone' in capsys.readouterr().err
-    assert full.with_name('verdicts.damaged-1.sqlite-wal').read_bytes() == log
-
-
-@pytest.mark.slow
-def test_flipped_bits(full: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Five of them never change a verdict, and cost few others."""
-    sound = full.read_bytes()
-    lost = []
-    for seed in range(60):
-        rng = random.Random(seed)
-        data = bytearray(sound)
-        for _ in range(5):
-            bit = rng.randrange(100 * 8, len(data) * 8)  # behind SQLite's header
-            data[bit // 8] ^= 1 << bit % 8
-        for old in full.parent.iterdir():
-            old.unlink()
-        full.write_bytes(data)
-        with VerdictStore(full) as store:
-            found = store.get(JUDGE, map(triple, range(SIZE)), replies=True)
-            assert all(said == verdict_of(about) for about, said in found.items())
-            lost.append(SIZE - len(found))
-            assert len(list(store.records())) == len(found)
-    assert max(lost) < SIZE / 4 and sum(lost) / len(lost) < 8
-
-
-def test_what_was_deleted_is_not_found_again(full: Path) -> None:
-    """Pages that are no longer used may hold it when a damaged file is salvaged."""
-    with VerdictStore(full) as store:
-        kept = [one.triple for one in store.records()][:20]
-        store._connection.execute('DELETE FROM entries WHERE id > 21')
-    other_header(full)
-    with VerdictStore(full) as store:
-        assert [one.triple for one in store.records()] == kept and store.damage
-
-
-def test_rows_that_share_a_chain_of_pages(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hostile file may have many; what else is in it is read, unless that takes far too long."""
-    changed_rows(full)
-    data = bytearray(full.read_bytes())
-    pages, last = len(data) // 4096, 40
-    leaf = bytearray(4096)
-    leaf[0], leaf[3:5] = 13, (500).to_bytes(2, 'big')
-    leaf[8 : 8 + 2 * 500] = (1100).to_bytes(2, 'big') * 500
-    leaf[1100:1104] = b'\x81\x80\x00\x01'  # a row of 16,384 bytes, and its id
-    leaf[1104:1110] = b'\x06\x00\x4c\x4c\x82\x0c'
-    for number in range(pages, pages + last):
-        leaf[-4:] = (pages + number % last + 1).to_bytes(4, 'big')
-        data += leaf
-    full.write_bytes(data)
-    with VerdictStore(full) as store:
-        assert len(list(store.records())) == SIZE * 9 // 10 and store.lost > 10_000
-    full.write_bytes(data)
-    monkeypatch.setattr(store_files, 'time', SimpleNamespace(monotonic=count(step=10).__next__))
-    with pytest.raises(ValueError, match='no end of what is in it; move it away'):
-        VerdictStore(full)
-    assert full.read_bytes() == data
-
-
-@pytest.mark.parametrize('holes', ['a store', 'holes alone'])
-def test_a_file_of_holes(full: Path, holes: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its holes are neither read nor copied; what else is in it is found, or time ends."""
-    other_header(full)
-    if holes == 'holes alone':
-        os.truncate(full, 0)
-    os.truncate(full, 12 << 30)
-    with VerdictStore(full) as store:
-        assert len(list(store.records())) == (SIZE if holes == 'a store' else 0) and store.damage
-    aside = full.with_name('verdicts.damaged-1.sqlite').stat()
-    assert aside.st_size == 12 << 30 and aside.st_blocks * 512 < 1 << 24
-    os.truncate(full, 0)
-    with full.open('r+b') as file:
-        file.write(b'no database and no rows' * 10_000)
-        file.truncate(12 << 30)
-    clock = SimpleNamespace(monotonic=count(step=5).__next__)
-    monkeypatch.setattr(store_files, 'time', clock)
-    with pytest.raises(ValueError, match='no end of what is in it; move it away'):
-        VerdictStore(full)
 
 
 OPENER = """
 import os, sys
 from store_writer import Path, VerdictStore
 path, elsewhere = map(Path, sys.argv[1:])
-for ending in ('', '-journal', '-wal', '-shm', '.lock', '.state'):
+for ending in ('', '-journal', '-wal', '-shm', '.lock'):
     file = path.with_name(path.name + ending)
     for make in (os.mkfifo, lambda file: file.symlink_to(elsewhere))[: 2 if ending else 1]:
         before = file.read_bytes() if file.exists() else None
@@ -438,7 +306,7 @@ def test_only_regular_files(full: Path, tmp_path: Path) -> None:
     command = [sys.executable, '-c', OPENER, str(full), str(tmp_path / 'elsewhere')]
     where = Path(__file__).parent / 'kit'
     said = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=300)
-    assert not said.stderr and said.stdout.count('no regular file') == 2 + 5 * 2 * 2
+    assert not said.stderr and said.stdout.count('no regular file') == 2 + 4 * 2 * 2
     assert not (tmp_path / 'elsewhere').exists()
 
 
@@ -452,96 +320,30 @@ def test_a_store_behind_a_link(full: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob('link.sqlite?*'))
 
 
-@pytest.mark.parametrize('network', [False, True])
-def test_the_whole_file_is_checked_after_an_unclean_end(
-    full: Path, network: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """And after a change by others, a copy or a loss of the note; not after a clean end."""
-    monkeypatch.setattr(store_files, 'is_network', lambda path: network)
-    checks = []
-    check = VerdictStore._check
-
-    def watched(store: VerdictStore, connection: sqlite3.Connection, whole: bool) -> None:
-        checks.append(whole)
-        check(store, connection, whole)
-
-    monkeypatch.setattr(VerdictStore, '_check', watched)
-
-    def checked(**how: bool) -> list[bool]:
-        checks.clear()
-        with VerdictStore(full, **how) as store:
-            assert store.get(JUDGE, [triple(1)]) and not store.damage
-        return checks
-
-    VerdictStore(full).close()
-    assert checked() == checked(read_only=True) == [False]
+def test_damage_that_is_found_in_use(full: Path) -> None:
+    """Whoever finds it begins a new file; whoever has the store open goes on with that."""
     with VerdictStore(full) as store, VerdictStore(full) as other:
-        store.put(JUDGE, triple(SIZE), RIGHT)
-        assert checked() == checked(read_only=True) == [False]
-        other.close()
-        store.put(JUDGE, triple(SIZE + 1), RIGHT)
-    assert checked() == checked(read_only=True) == [False]
-    assert checked(whole=True) == [True] and checked() == [False]
-    process = start(full, 'correct', SIZE + 2, 10**6)
-    assert process.stdin and process.stdout
-    process.stdin.write('\n')
-    process.stdin.flush()
-    assert process.stdout.readline()
-    process.kill()
-    process.communicate()
-    assert checked(read_only=True) == [True]
-    assert checked() == [True] and checked() == [False]
-    shutil.copytree(full.parent, tmp_path / 'copy')
-    full = tmp_path / 'copy' / full.name
-    assert checked() == [True] and checked() == [False]
-    full.with_name(f'{full.name}.state').unlink()
-    assert checked() == [True] and checked() == [False]
-
-
-def test_bits_that_are_flipped_in_use(full: Path) -> None:
-    """The damage is found when it is read; whoever has the store open goes on with the new file."""
-    with VerdictStore(full) as store, VerdictStore(full) as other:
-        changed_rows(full)
-        found = store.get(JUDGE, map(triple, range(SIZE)), replies=True)
-        assert SIZE * 4 // 5 < len(found) < SIZE and store.damage
-        assert all(said == verdict_of(about) for about, said in found.items())
-        other.put(JUDGE, triple(SIZE), RIGHT)  # goes on with the new file
+        garbage_root(full)
+        assert store.get(JUDGE, map(triple, range(SIZE))) == {}
+        assert 'malformed' in store.damage
+        other.put(JUDGE, triple(SIZE), RIGHT)
         assert store.get(JUDGE, [triple(SIZE)])
     assert [p.name for p in full.parent.glob('*damaged*.sqlite')] == ['verdicts.damaged-1.sqlite']
+    garbage_root(full)
+    with (
+        VerdictStore(full, read_only=True) as store,
+        pytest.raises(StoreError, match=r'malformed.*sqlite3 .* \.recover'),
+    ):
+        store.get(JUDGE, [triple(SIZE)])
 
 
 @pytest.mark.slow
 def test_two_find_the_damage_at_once(full: Path) -> None:
     """The new store of the first is not set aside by the second."""
-    garbage_page(full)
+    other_header(full)
     together([start(full, 'correct', 0, 60), start(full, 'correct', 60, 120)])
-    assert set(standing(full)) >= set(range(120))
+    assert set(standing(full)) == set(range(120))
     assert [p.name for p in full.parent.glob('*damaged*.sqlite')] == ['verdicts.damaged-1.sqlite']
-
-
-def test_a_kill_while_a_file_is_salvaged(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever comes next does the rest, at whatever step it was killed."""
-    changed_rows(full)
-    with VerdictStore(full, read_only=True) as store:
-        sound = len(list(store.records()))
-    assert sound == SIZE * 9 // 10
-    steps = (shutil, 'copystat', 1), (shutil, 'copystat', 2), (Path, 'replace', 1)
-    for owner, step, times in steps:
-        folder = full.parent.with_name(f'{step}{times}')
-        shutil.copytree(full.parent, folder)
-        calls, done = count(1), getattr(owner, step)
-
-        def killed(*given: Any, calls: Any = calls, times: int = times, done: Any = done) -> Any:
-            if next(calls) == times:
-                raise KeyboardInterrupt
-            return done(*given)
-
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(owner, step, killed)
-            VerdictStore(folder / full.name)
-        with VerdictStore(folder / full.name) as store:
-            assert len(list(store.records())) == sound
-        assert list(folder.glob('*damaged-1*'))
 
 
 def test_a_store_that_is_replaced_or_removed_in_use(full: Path) -> None:
@@ -556,27 +358,6 @@ def test_a_store_that_is_replaced_or_removed_in_use(full: Path) -> None:
             store.put(JUDGE, triple(1), RIGHT)
 
 
-def test_a_store_of_version_1(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is converted once; the old file is kept."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.decompress((CASES / 'verdicts_of_version_1.sqlite.gz').read_bytes()))
-    before = path.read_bytes()
-    verdicts = [Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED]
-    given = []
-    for n in range(100):
-        reply = 'They agree: \ud800' + '\\boxed{yes} ' * (n if n < 99 else 900)
-        said = StoredVerdict(verdicts[n % 3], 'too long' if n % 3 == 2 else '', reply, n, 20)
-        given.append(Record(triple(n), JUDGE, said, 1 + n / 2))
-    note = StoredVerdict(Verdict.CORRECT, reply='a note')
-    given.append(Record(triple(1), None, note, 99.5))
-    for _ in range(2):
-        with VerdictStore(path) as store:
-            assert list(store.records()) == given
-            assert store.get(JUDGE, [triple(7)]) and store.judges() == [JUDGE]
-    assert capsys.readouterr().err.count('earlier version') == 1
-    assert path.with_name('verdicts.damaged-1.sqlite').read_bytes() == before
-
-
 @pytest.mark.parametrize('shared', [True, False])
 def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
     """Where a group may write to the folder it may write to all of the store's files."""
@@ -588,7 +369,7 @@ def test_a_group_shares_a_store(tmp_path: Path, shared: bool) -> None:
             modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
     finally:
         os.umask(before)
-    names = [f'verdicts.sqlite{end}' for end in ('', '-shm', '-wal', '.lock', '.state')]
+    names = [f'verdicts.sqlite{end}' for end in ('', '.lock')]
     assert modes == dict.fromkeys(names, 0o664 if shared else 0o644)
 
 
@@ -602,8 +383,8 @@ def test_others_files_are_left_alone(tmp_path: Path) -> None:
         connection.execute('PRAGMA user_version = 7')
     text.write_text('{"question": "1 + 1"}\n' * 100)
     for path, told in (
-        (foreign, 'another program'),
-        (later, r'later version \(7'),
+        (foreign, 'no verdict store of this version'),
+        (later, 'no verdict store of this version'),
         (text, 'no SQLite database'),
     ):
         before = path.read_bytes()
@@ -636,7 +417,7 @@ def test_where_stores_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     run = tmp_path / 'run'
     assert where(run) == run / 'verdicts.sqlite'
     run.mkdir()
-    for ending in ('', '.lock', '.state', '-wal', '-shm', '-journal'):
+    for ending in ('', '.lock', '-wal', '-shm', '-journal'):
         link = run / f'verdicts.sqlite{ending}'
         link.symlink_to(tmp_path / 'important')
         with pytest.raises(ValueError, match='leads out of the run'):
@@ -645,32 +426,6 @@ def test_where_stores_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv('GPASSK_VERDICT_STORE', '~/shared.sqlite')
     monkeypatch.setenv('HOME', str(tmp_path))
     assert where(run) == tmp_path / 'shared.sqlite'
-
-
-def test_network_file_systems(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The device of the folder decides; there the store does without shared memory, and back."""
-    path.parent.mkdir(parents=True)
-    mounts = path.with_name('mounts')
-    monkeypatch.setattr(store_files, 'MOUNTS', mounts)
-    device = path.parent.stat().st_dev
-    here = f'{os.major(device)}:{os.minor(device)}'
-    lines = '1 0 0:99999 / / rw - nfs4 a:/ rw\n2 1 {} / /data\\040disk rw shared:1 - {} b rw\n'
-    for kind, network in (
-        ('nfs4', True),
-        ('ext4', False),
-        ('fuse.sshfs', True),
-        ('fuseblk', False),
-    ):
-        mounts.write_text(lines.format(here, kind))
-        assert is_network(path) is network
-        with VerdictStore(path) as store:
-            store.put(JUDGE, triple(len(kind)), RIGHT)
-            assert path.with_name('verdicts.sqlite-wal').exists() is not network
-            mode = 2 if network else 1  # FULL, NORMAL
-            assert store._connection.execute('PRAGMA synchronous').fetchone() == (mode,)
-    mounts.unlink()
-    assert not is_network(path)  # such as on macOS
-    assert len(standing(path)) == 3
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -704,14 +459,8 @@ def as_nobody(read: Callable[[], object]) -> str:
         return file.read()
 
 
-@pytest.mark.parametrize('network', [False, True])
-def test_reading_changes_nothing(
-    full: Path, network: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No lock, no log, no index appears; writing is refused; verdicts and replies are there."""
-    if network:  # where a store has a rollback journal
-        monkeypatch.setattr(store_files, 'is_network', lambda path: True)
-        VerdictStore(full).close()
+def test_reading_changes_nothing(full: Path) -> None:
+    """No lock and no journal appears; writing is refused; verdicts and replies are there."""
     before = contents(full.parent)
     with VerdictStore(full, read_only=True) as store:
         assert store.get(JUDGE, [triple(1)])[triple(1)].reply == ''
@@ -721,25 +470,15 @@ def test_reading_changes_nothing(
         assert contents(full.parent) == before
         with pytest.raises(ValueError, match='read only'):
             store.put(JUDGE, triple(SIZE), RIGHT)
-    changed_rows(full)
-    before = contents(full.parent)
-    with VerdictStore(full, read_only=True) as store:
-        assert len(list(store.records())) == SIZE - store.lost == SIZE * 9 // 10
-    assert contents(full.parent) == before
 
 
-@pytest.mark.parametrize('state', ['closed', 'in use', 'killed'])
-def test_a_folder_that_one_may_only_read(state: str, tmp_path: Path, full: Path) -> None:
-    """A store there is read, and one whose writer was killed if SQLite's files are there."""
+@pytest.mark.parametrize('in_use', [False, True])
+def test_a_folder_that_one_may_only_read(in_use: bool, tmp_path: Path, full: Path) -> None:
+    """A store there is read, also while another process writes to it."""
     with VerdictStore(full) as writer:
         writer.put(JUDGE, triple(SIZE), RIGHT)
-        if state == 'closed':
+        if not in_use:
             writer.close()
-        elif state == 'killed':
-            copy = full.parent.with_name('copy')
-            shutil.copytree(full.parent, copy)
-            full = copy / full.name
-            (copy / 'verdicts.sqlite-shm').unlink()
         for folder in (tmp_path, *(one for one in tmp_path.parents if 'pytest-' in str(one))):
             folder.chmod(0o755)
         full.parent.chmod(0o555)
@@ -747,10 +486,7 @@ def test_a_folder_that_one_may_only_read(state: str, tmp_path: Path, full: Path)
         said = as_nobody(lambda: len(list(VerdictStore(full, read_only=True).records())))
         full.parent.chmod(0o755)
         assert contents(full.parent).keys() == before
-    if state == 'killed':
-        assert 'StoreError' in said and str(full) in said
-    else:
-        assert said == str(SIZE + 1)
+    assert said == str(SIZE + 1)
 
 
 def test_no_store_is_made_of_what_is_none(tmp_path: Path) -> None:
@@ -762,7 +498,7 @@ def test_no_store_is_made_of_what_is_none(tmp_path: Path) -> None:
     sqlite3.connect(database).execute('VACUUM')
     before = contents(tmp_path)
     for path in (tmp_path, tmp_path / 'absent.sqlite', empty, database, text):
-        with pytest.raises(ValueError, match=str(path)):
+        with pytest.raises((ValueError, StoreError), match=str(path)):
             VerdictStore(path, read_only=True)
     assert contents(tmp_path) == before
     with pytest.raises(ValueError, match='a folder; name a file'):
@@ -823,7 +559,7 @@ def test_others_write_while_many_are_imported(full: Path, monkeypatch: pytest.Mo
     ids=str,
 )
 def test_what_no_store_of_ours_holds(path: Path, value: dict[str, Any]) -> None:
-    """Somebody's file may hold it, with the right checksum: it is an error, not a crash."""
+    """Somebody's file may hold it, it is an error, not a crash."""
     good = {**triple(1)._asdict(), **vars(RIGHT), 'verdict': 'correct', 'created': 1.0}
     with VerdictStore(path) as store:
         store.put(JUDGE, triple(1), RIGHT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -134,22 +133,6 @@ def test_resumed_run_never_mixes_two_models(tmp_path: Path, said: list[str]) -> 
     assert len((predictions / 'unused_problems.jsonl').read_text().splitlines()) == 6
     assert {record['model'] for record in records} == {model_identity(B)}
     assert len({record['key'] for record in records}) == 12
-
-
-@pytest.mark.parametrize(('stored', 'taken'), [((A, A), 6), ((A, B), 0), ((), 0)])
-def test_responses_saved_without_a_model_are_taken_if_the_configs_agree(
-    stored: tuple[dict[str, Any], ...], taken: int, tmp_path: Path
-) -> None:
-    """Earlier versions saved no model beside a response."""
-    predictions = begun(tmp_path, A, *stored)
-    saved = predictions / 'tmp_problems.jsonl'
-    lines = [json.loads(line) for line in saved.read_text().splitlines()]
-    for line in lines:
-        del line['model']
-    saved.write_text(''.join(json.dumps(line) + '\n' for line in lines))
-    model = Echo('a')
-    run(model, predictions, model_cfg=A)
-    assert model.asked == 12 - taken
 
 
 def test_task_that_names_no_model_is_refused(tmp_path: Path) -> None:

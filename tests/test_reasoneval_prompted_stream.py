@@ -7,16 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from judge_server import JudgeServer
-from opencompass.models.base import BaseModel
 from test_reasoneval_prompted import ADDING, ScriptedJudge, kind_of
 
 from opencompass_gpassk.inference.http_client import Failure, Receive, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
-from opencompass_gpassk.judging.local_judge import LocalJudge
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.score_store import StoreError, score_solutions
 from opencompass_gpassk.reasoneval.scorers import make_scorer
@@ -184,36 +182,3 @@ def test_an_interrupt_does_not_wait_for_a_server(fault: str) -> None:
         assert threads() == []
         assert server.calls > 0
         assert not server.judged  # as it would be after a minute
-
-
-class LocalModel(BaseModel):
-    """A judge model in process that finds nothing, and counts its batches."""
-
-    batches: ClassVar[list[int]] = []
-
-    def __init__(self, path: str = '', **rest: Any) -> None:
-        super().__init__(path, max_seq_len=10_000, tokenizer_only=True)
-
-    def generate(self, inputs: list[str], max_out_len: int, **settings: Any) -> list[str]:
-        """Reply to a batch."""
-        self.batches.append(len(inputs))
-        time.sleep(0.05)
-        return [NONE] * len(inputs)
-
-    def get_token_len(self, prompt: str) -> int:
-        """Count characters."""
-        return len(prompt)
-
-
-def test_a_judge_in_process_is_asked_in_the_thread_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores come batch by batch; when it is stopped it ends the batch that it is at."""
-    monkeypatch.setattr(LocalJudge, '_loaded', None)
-    local = LocalJudge({'type': LocalModel, 'path': 'a/b'}, batch_size=4)
-    judge = PromptedStepJudge(local)
-    stream = judge.stream(numbered(100))
-    assert next(stream)[1].refusal is None
-    stream.close()  # type: ignore[attr-defined]
-    asked = len(LocalModel.batches)
-    assert 1 <= asked <= 3 and threads() == []
-    assert len(list(judge.stream(numbered(4)))) == 4
-    assert len(LocalModel.batches) <= asked + 2

@@ -5,17 +5,13 @@ What it shares with the verdict store is tested in test_judging_store.py.
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -75,23 +71,6 @@ def test_a_killed_run_goes_on_and_scores_nothing_twice(tmp_path: Path) -> None:
     assert list(found) != [] and set(found) == set(solutions)
     assert reports == [f'{len(there)} of 60 distinct solutions are in {path}']
     assert kept(path, 60) == list(range(60))
-
-
-def test_scores_of_version_1(tmp_path: Path) -> None:
-    """The store of an earlier version's run holds the same scores when it is converted."""
-    shutil.unpack_archive(Path(__file__).parent / 'cases/run_of_0.1.0.tar.gz', tmp_path)
-    path = tmp_path / '20260101_000000/step_scores.sqlite'
-    with closing(sqlite3.connect(path)) as connection:
-        ((settings,),) = connection.execute('SELECT settings FROM scorers').fetchall()
-        rows = connection.execute('SELECT solution, numbers, refusal, tokens FROM scores')
-        before = {row[0]: row[1:] for row in rows.fetchall()}
-    with ScoreStore(path, json.loads(settings)) as store:
-        found = {subject: value for _, subject, value in store.look_up(store.scorer, before)}
-    assert len(found) == len(before) > 10
-    for key, (numbers, refusal, tokens) in before.items():
-        assert (found[key]['refusal'], found[key]['tokens']) == (refusal, tokens)
-        given = np.frombuffer(numbers, '<f8')
-        np.testing.assert_array_equal(np.array(found[key]['numbers']).ravel(), given)
 
 
 def test_scores_come_back_as_they_were(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.page.problems import LONGEST, SHORTEST, Answer
 from opencompass_gpassk.results.figures import ACCURACY
+from opencompass_gpassk.results.make_result import store
+from opencompass_gpassk.trials import read_trials
 
 MODELS = {'small': -1.0, 'large': 2.0}
 
@@ -618,16 +620,23 @@ def test_only_what_belongs_together_stands_in_one_row(tmp_path: Path) -> None:
     assert greedy == [True, False, True, True]
 
 
+def judged_by_another(path: Path) -> None:
+    """Change the judge in the signature of a result and its trials."""
+    result = json.loads(path.read_text())
+    result['signature']['judge'] = 'another'
+    trials = path.with_name(result['trials_file'])
+    table, _ = read_trials(trials)
+    store(trials, table, result)
+    write_json(path, result)
+
+
 def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     """A partial run is compared on its problems; what another judge judged has no rank."""
     run = make_sweep(tmp_path / '1', {'a': 0, 'c': 1}, Sweep(problems=40))
     rng = random.Random(1)
     for model, problems in (('b', 24), ('other', 40)):
         add_result(run.folder, model, SAMPLED, 1, Sweep(problems=problems), 8, rng)
-    path = run.folder / f'results/other/{SAMPLED}.json'
-    result = json.loads(path.read_text())
-    result['signature']['judge'] = 'another'
-    write_json(path, result)
+    judged_by_another(run.folder / f'results/other/{SAMPLED}.json')
     data = page_data([tmp_path])
     (shown,) = data.data_sets
     rows = {
@@ -741,9 +750,7 @@ def test_only_comparable_models_are_tested(tmp_path: Path) -> None:
     run = make_sweep(tmp_path / '1', dict.fromkeys('abcde', 0), Sweep(problems=40))
     for model in 'de':
         for path in (run.folder / f'results/{model}').glob('*.json'):
-            result = json.loads(path.read_text())
-            result['signature']['judge'] = 'another'
-            write_json(path, result)
+            judged_by_another(path)
     ranked = page_data([tmp_path]).data_sets[0].ranked
     assert set(ranked.tested) == {(0, 1), (0, 2), (1, 2)}
     assert [ranked.rank(place) is None for place in range(5)] == [False] * 3 + [True] * 2

@@ -16,8 +16,7 @@ from sent_run import SentRun
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.known_classes import recorded_reasoning
 from opencompass_gpassk.datasets import LiveMathBench
-from opencompass_gpassk.judging.choose_judge import make_judge
-from opencompass_gpassk.judging.judge import JudgeError, Ledger
+from opencompass_gpassk.judging.judge import JudgeError, Ledger, make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('no_figures')]

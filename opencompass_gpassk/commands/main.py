@@ -29,7 +29,7 @@ COMMANDS = {
     'rv': 'list, show and write questions with random variables',
     'score': 'score responses from other programs',
     'status': 'show which tasks of a run finished, and why others did not',
-    'verdicts': "list, count, export, import or prune judges' verdicts",
+    'verdicts': "export, import or prune judges' and people's verdicts",
 }
 
 

@@ -20,6 +20,7 @@ from opencompass_gpassk.commands import (
 )
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.formats.parse_settings import parse_settings, settings_from
+from opencompass_gpassk.formats.shared_store import files_of
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.reasoneval.meta_evaluation import (
     THRESHOLDS,
@@ -81,7 +82,6 @@ be scored has null in these fields, and the reason in "refusal". Scores are stor
 run is interrupted, a judge does not answer or memory runs out, start it again with the same model
 and settings: it continues where it stopped. The exit code is 1 if no solution has scores.
 """
-SIDECARS = ('', '-wal', '-shm', '-journal', '.lock', '.state')
 
 
 def _add_score(actions: Any) -> None:
@@ -124,8 +124,8 @@ def run_score(args: argparse.Namespace) -> int:
         kept = f'; the scores so far are kept in {store or beside}' if store or beside else ''
         note(f'{passing} of them may get scores if the command is started again{kept}')
     elif beside:
-        for end in SIDECARS:
-            beside.with_name(f'{beside.name}{end}').unlink(missing_ok=True)
+        for file in files_of(beside):
+            file.unlink(missing_ok=True)
     return 1 if refusals.total() == len(rows) else 0
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from opencompass_gpassk.commands import add_command, add_run_argument
 from opencompass_gpassk.formats.display import called, one_line
 from opencompass_gpassk.results.read import ModelResult, find_results
-from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.running_job import is_running
 from opencompass_gpassk.runs.task_progress import watch
@@ -66,8 +65,6 @@ def run(args: argparse.Namespace) -> int:
         else sources.unread.get(folder / 'results' / state.model / f'{state.dataset}.json')
         for state in finished
     }
-    if mixed := mixed_schemas(one.result for one in results.values()):
-        print(f'gpassk status: {mixed}', file=sys.stderr)
     if args.json:
         for state in states:
             mark = marks.get(state.name)

@@ -1,35 +1,25 @@
-"""``gpassk verdicts``: list, count, export, import and delete verdicts of judges and people."""
+"""``gpassk verdicts``: export, import and delete verdicts of judges and people."""
 
 from __future__ import annotations
 
 import argparse
-import itertools
-import json
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from opencompass_gpassk.commands import add_command, check_output, note, write_lines
-from opencompass_gpassk.formats.display import one_line, short_line
-from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.shared_store import DATABASE_NAMES
-from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.verdict_files import read_verdict_rows, verdict_line
 from opencompass_gpassk.judging.verdict_store import Record, VerdictStore
 from opencompass_gpassk.runs.config import find_run
-from opencompass_gpassk.trials import Verdict
 
 DESCRIPTION = """\
 Manage a verdict store: the verdicts of judges and people on (question, gold, answer) triples.
 STORE is its file, or a run of OpenCompass (a timestamp folder, or a work dir, whose newest run is
 used). For a run it is the store of its evaluation: the file in GPASSK_VERDICT_STORE, else
-verdicts.sqlite in the run. The default is the file in GPASSK_VERDICT_STORE. The actions list, count
-and export change nothing, and leave damaged verdicts out.
+verdicts.sqlite in the run. The default is the file in GPASSK_VERDICT_STORE.
 """
 IMPORT = """\
 Import verdicts into a store, which is created if needed. FILE is JSON lines, gzipped or not, or -
@@ -50,9 +40,6 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser = add_command(subparsers, 'verdicts', told, DESCRIPTION)
     actions = parser.add_subparsers(dest='action', required=True, metavar='ACTION')
     for name, told, action in (
-        ('list', 'print a line for each verdict', _list),
-        ('count', 'count verdicts and tokens of each judge', _count),
-        ('check', 'check the whole store, and salvage a damaged one', _check_whole),
         ('export', 'write verdicts as JSON lines', _export),
         ('import', "read JSON lines of a judge's or people's verdicts", _import),
         ('prune', 'delete the verdicts that match all options, to ask for them again', _prune),
@@ -66,24 +53,22 @@ def add_parser(subparsers: Any, told: str) -> None:
             one.add_argument(
                 'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
             )
-        one.set_defaults(act=action, human=None, verdict=None, search='', limit=None)
+        one.set_defaults(act=action, human=None, verdict=None, search='')
         one.set_defaults(older_than=None)
         _add_options(one, name)
 
 
 def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
-    if name in ('list', 'export', 'prune'):
+    if name in ('export', 'prune'):
         parser.add_argument('--judge', metavar='MODEL', help='only verdicts of this judge')
-    if name in ('list', 'export'):
+    if name == 'export':
         parser.add_argument(
             '--verdict', choices=['correct', 'incorrect', 'unjudged'], help='only this verdict'
         )
         parser.add_argument(
             '--search', metavar='TEXT', help='only with this text in question, gold or answer'
         )
-        parser.add_argument('--limit', type=int, metavar='N', help='only the first N')
         parser.add_argument('--human', action='store_true', help="only people's verdicts")
-    if name == 'export':
         parser.add_argument('-o', '--output', type=Path, help='a file, gzipped if named .gz')
     if name == 'import':
         parser.add_argument(
@@ -108,8 +93,9 @@ def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Find the store and run the action; return 1 if damaged verdicts were left out."""
-    _check(args)
+    """Find the store and run the action."""
+    if args.older_than is not None and not 0 <= args.older_than < float('inf'):
+        raise ValueError(f'--older-than is {args.older_than:g}; give a number of days, 0 or more')
     path = find_store(args.store)
     shared = VerdictStore.default_path(None)
     if args.store and args.store.is_dir():
@@ -168,45 +154,14 @@ def require_beginnable(path: Path) -> None:
         )
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Raise a ValueError if a number is out of its range."""
-    if args.limit is not None and args.limit < 0:
-        raise ValueError(f'--limit is {args.limit}; give 0 or more')
-    if args.older_than is not None and not 0 <= args.older_than < float('inf'):
-        raise ValueError(f'--older-than is {args.older_than:g}; give a number of days, 0 or more')
-
-
-def _list(args: argparse.Namespace, path: Path) -> int:
-    with _reading(path) as store:
-        for record in _selected(store, args):
-            print(record_line(record))
-    return _left_out(store)
-
-
-def _count(args: argparse.Namespace, path: Path) -> int:
-    with _reading(path) as store:
-        print('\n'.join(count_lines(store.records())))
-    return _left_out(store)
-
-
-def _check_whole(args: argparse.Namespace, path: Path) -> int:
-
-    # Refuse a file that is not a store before it is opened for writing, which might make it one.
-    _reading(path).close()
-    with VerdictStore(path, whole=True) as store:
-        number = sum(1 for _ in store.records())
-    print(f'{path}: {_counted(number, "verdict")} checked')
-    return _left_out(store)
-
-
 def _export(args: argparse.Namespace, path: Path) -> int:
     check_output(args.output)
     if args.output and args.output.exists() and args.output.samefile(path):
         raise ValueError(f'{args.output} is the verdict store itself; name another file to write')
-    with _reading(path) as store:
+    with VerdictStore(path, read_only=True) as store:
         count = write_lines(map(verdict_line, _selected(store, args)), args.output)
-    note(f'{_counted(count, "verdict")} written')
-    return _left_out(store)
+    note(f'{counted(count, "verdict")} written')
+    return 0
 
 
 def _import(args: argparse.Namespace, path: Path) -> int:
@@ -220,7 +175,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
         kept = len(given) - written
         human = sum(record.judge is None for record in given)
         told = f'{human} in the files are by people'
-        print(f'{_counted(written, "verdict")} imported to {path}; {told}')
+        print(f'{counted(written, "verdict")} imported to {path}; {told}')
     else:
         print('there is nothing to import')
     for number, noun, told in (
@@ -229,7 +184,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
         (sum(file.bad for file in files), 'row', 'malformed, left out'),
     ):
         if number:
-            print(f'{_counted(number, noun)} {told}')
+            print(f'{counted(number, noun)} {told}')
     return 0
 
 
@@ -237,31 +192,21 @@ def _prune(args: argparse.Namespace, path: Path) -> int:
     if not (args.verdict or args.human or args.judge or args.older_than is not None):
         raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
-    with _reading(path) as store:
+    with VerdictStore(path, read_only=True) as store:
         gone = list(_selected(store, args))
     if not args.yes:
-        print(f'{_counted(len(gone), "verdict")} would be deleted from {path}; --yes does it')
+        print(f'{counted(len(gone), "verdict")} would be deleted from {path}; --yes does it')
         return 0
     with VerdictStore(path) as store:
         store.prune(gone)
-    print(f'{_counted(len(gone), "verdict")} deleted from {path}')
+    print(f'{counted(len(gone), "verdict")} deleted from {path}')
     return 0
-
-
-def _reading(path: Path) -> VerdictStore:
-    return VerdictStore(path, read_only=True)
-
-
-def _left_out(store: VerdictStore) -> int:
-    if store.lost:
-        note(f'{store.path}: {_counted(store.lost, "damaged verdict")} left out')
-    return 1 if store.lost or store.damage else 0
 
 
 def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
     """Yield the verdicts that all options of the command line select."""
     latest = float('inf') if args.older_than is None else time.time() - 86400 * args.older_than
-    chosen = (
+    return (
         record
         for record in store.records()
         if args.human in (None, record.judge is None)
@@ -270,54 +215,3 @@ def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]
         and record.created < latest
         and any(args.search in part for part in record.triple)
     )
-    return itertools.islice(chosen, args.limit)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f'{number} {noun}' if number == 1 else f'{number} {noun}s'
-
-
-SHOWN = 60  # characters shown of a text
-
-
-def record_line(record: Record) -> str:
-    """Return one line: verdict, time, judge, gold answer, answer, reason or note, question."""
-    said = record.said
-    when = datetime.fromtimestamp(record.created).strftime('%Y-%m-%d %H:%M')
-    who, note = (record.judge.model, '') if record.judge else ('human', said.reply)
-    texts = [
-        f'gold {short_line(record.triple.gold, SHOWN)}',
-        f'answer {short_line(record.triple.answer, SHOWN)}',
-    ]
-    texts += [short_line(told, SHOWN)] if (told := said.reason or note) else []
-    question = short_line(record.triple.question, SHOWN)
-    return '  '.join(
-        [f'{said.verdict.value:9}', when, short_line(who, SHOWN), ' | '.join(texts), question]
-    )
-
-
-def count_lines(records: Iterable[Record]) -> list[str]:
-    """Return a table with a row for each judge, and for people."""
-    judges: dict[str, JudgeIdentity | None] = {}
-    counts: dict[str, Counter[str]] = {}
-    for record in records:
-        who = record.judge.digest if record.judge else ''
-        judges[who] = record.judge
-        count = counts.setdefault(who, Counter())
-        count[record.said.verdict.value] += 1
-        count['prompt tokens'] += record.said.prompt_tokens
-        count['completion tokens'] += record.said.completion_tokens
-    verdicts = [verdict.value for verdict in Verdict]
-    counted = [*verdicts, 'prompt tokens', 'completion tokens']
-    table = [['judge', 'prompt', *counted, 'settings']]
-    for who, judge in judges.items():
-        numbers = [str(counts[who][name]) for name in counted]
-        if judge is None:
-            table.append(['human', '', *numbers, ''])
-        else:
-            settings = json.dumps(dict(judge.settings), sort_keys=True)
-            table.append([one_line(judge.model), text_hash([judge.prompt]), *numbers, settings])
-    total = sum(count[verdict] for count in counts.values() for verdict in verdicts)
-    align = ['right' if name in counted else 'left' for name in table[0]]
-    shown = tabulate(table, tablefmt='plain', colalign=align, disable_numparse=True)
-    return [*shown.splitlines(), f'{total} verdicts']

@@ -9,7 +9,6 @@ from itertools import combinations
 from opencompass_gpassk.compare.comparability import different_measures, set_apart
 from opencompass_gpassk.compare.differences import Difference, Pair, primary_figure, standing
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
-from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.figures import Figure
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_result import Entry, stored_protocol, was_raised_from
@@ -47,15 +46,15 @@ class Leaderboard:
 def leaderboard(
     entries: Sequence[Entry],
     trials: Mapping[tuple[str, str], TrialTable],
-    contradictory: Mapping[tuple[str, str], str] | None = None,
+    contradictory: Mapping[tuple[str, str], str],
 ) -> Leaderboard:
     """Compare a benchmark's entries: the sampled ones, or the greedy ones if nothing was sampled.
 
     Args:
         entries: The entries.
         trials: (model, data set) → trials of the result.
-        contradictory: (model, data set) → how a result contradicts its trials, '' if it doesn't; by
-            default it is computed. Such a result has no rank.
+        contradictory: (model, data set) → how a result contradicts its trials, '' if it doesn't.
+            Such a result has no rank.
     """
     asked = {place: one for place, one in enumerate(entries) if one.result}
     if not asked:
@@ -78,10 +77,6 @@ def leaderboard(
     asked = {place: one for place, one in asked.items() if one.place in trials}
     usual = set_apart([one.result for one in asked.values()])
     why = {place: list(told.values()) for place, told in zip(asked, usual, strict=True)}
-    if contradictory is None:
-        contradictory = {
-            one.place: contradiction(one.result, trials[one.place]) for one in asked.values()
-        }
     against = {
         place: told for place, one in asked.items() if (told := contradictory.get(one.place))
     }

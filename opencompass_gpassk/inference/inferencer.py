@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from copy import copy
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -29,7 +28,6 @@ from opencompass_gpassk.inference.sample_requests import (
     shard_of,
 )
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
-from opencompass_gpassk.runs.config import stored_models
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.running_task import running_task
 from opencompass_gpassk.runs.task_progress import progress_file
@@ -171,28 +169,14 @@ class GPassKGenInferencer(GenInferencer):
                 'task: set type=OpenICLInferTask as the task of infer.runner in the config'
             )
         served = bool(getattr(self.model, 'is_api', False))
-        identity = partial(model_identity, decided=backend.decided, served=served)
-        model = identity(task.model_cfg)
-
-        @cache
-        def was_same() -> bool:
-            try:
-                return {identity(one) for one in stored_models(path.parent)} == {model}
-            except ValueError:  # a config that can't be read doesn't tell
-                return False
-
-        progress = Progress(path, requests, model, was_same, writes=self.is_main_process)
+        model = model_identity(task.model_cfg, decided=backend.decided, served=served)
+        progress = Progress(path, requests, model, writes=self.is_main_process)
         progress.restore()
         total = f'of {len(requests):,}'
         if before := len(progress.places) - len(progress.reused):
             self.logger.info(f'{progress.path}: {before:,} {total} responses are saved')
         if progress.reused:
             self.logger.info(f'{path}: reused {len(progress.reused):,} {total} from other files')
-        if progress.without_key:
-            self.logger.info(
-                f'{path.parent}: {progress.without_key:,} responses of earlier versions do not say '
-                'what they answer, and are not reused'
-            )
         for number, made in _not_used(progress):
             self.logger.warning(
                 f'{progress.path}: {number} saved responses were made {made}; they are not used, '
@@ -300,10 +284,7 @@ def _not_used(progress: Progress) -> Iterator[tuple[int, str]]:
     for model, number in progress.other_models.items():
         yield (
             number,
-            f'by another model, or by this one in other settings: {readable(model)}'
-            if model
-            else 'by an earlier version, which did not note the model, and the configs of this run '
-            'do not all name the same model',
+            f'by another model, or by this one in other settings: {readable(model)}',
         )
 
 

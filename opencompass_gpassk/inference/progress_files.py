@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -37,7 +37,7 @@ class Line:
 
     Attributes:
         key: The key of its request; '' if it has none, as records of OpenCompass's inferencers.
-        model: The identity of the model that responded; '' if an earlier version saved none.
+        model: The identity of the model that responded; '' if it has none, likewise.
         reused: Whether it was taken from another file.
         record: The record; {} if there is none.
     """
@@ -66,8 +66,6 @@ class Progress:
             responses are saved in ``tmp_<data set>.jsonl`` beside it.
         requests: All requests.
         model: The identity of the model that is asked.
-        was_same: Tells whether responses that an earlier version saved, without a model, are of
-            this model.
         writes: Whether this process saves; of several that draw together only one does.
 
     Attributes:
@@ -75,10 +73,9 @@ class Progress:
         reused: Indices of those that another file held.
         failed_before: Indices of requests that an earlier run lost.
         other_models: Identity of a model → number of saved responses to these samples that are not
-            used, since it is another model; '' if an earlier version noted none.
+            used, since it is another model.
         other_settings: How many are not used because they were made for another prompt or under
             another protocol.
-        without_key: Number of records of other files that don't say what they answer.
     """
 
     def __init__(
@@ -86,7 +83,6 @@ class Progress:
         path: Path,
         requests: Sequence[Request],
         model: str,
-        was_same: Callable[[], bool] = lambda: False,
         *,
         writes: bool = True,
     ) -> None:
@@ -94,14 +90,12 @@ class Progress:
         self.path = path.with_name(f'tmp_{path.stem}.jsonl')
         self.requests = requests
         self.model = model
-        self.was_same = was_same
         self.writes = writes
         self.places: dict[int, int] = {}
         self.reused: set[int] = set()
         self.failed_before: set[int] = set()
         self.other_models: Counter[str] = Counter()
         self.other_settings = 0
-        self.without_key = 0
         self._needless = False  # whether the progress file holds lines that aren't used
 
     def restore(self) -> None:
@@ -120,7 +114,7 @@ class Progress:
         samples = {(request.problem_id, request.replica) for request in self.requests}
         for place, _, line in _lines(self.path):
             index = wanted.get(line.key)
-            if index is not None and self._is_ours(line):
+            if index is not None and line.model == self.model:
                 if 'lost' in line.record:
                     self.failed_before.add(index)
                     continue
@@ -144,9 +138,8 @@ class Progress:
         """Yield the responses in a file to missing requests, which then are missing no more."""
         try:
             for line in _records(path):
-                self.without_key += not line.key
                 request = missing.get(line.key)
-                if request and line.is_response and self._is_ours(line):
+                if request and line.is_response and line.model == self.model:
                     yield missing.pop(line.key), line.record
         except (OSError, ValueError):
             return  # its owner replaces it; at worst some responses are drawn again
@@ -161,9 +154,6 @@ class Progress:
             and path != self.path
             and VARYING.sub(r'\3', ASIDE.sub('', path.stem)) == own
         ]
-
-    def _is_ours(self, line: Line) -> bool:
-        return line.model == self.model or (not line.model and self.was_same())
 
     def append(self, finished: Sequence[tuple[Request, Record]]) -> None:
         """Save finished requests; they are on disk when this returns, within milliseconds."""

@@ -22,8 +22,7 @@ from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import input_name
 from opencompass_gpassk.formats.shared_store import StoreError
-from opencompass_gpassk.judging.choose_judge import make_judge
-from opencompass_gpassk.judging.judge import Candidate, Ledger
+from opencompass_gpassk.judging.judge import Candidate, Ledger, make_judge
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.rules import judge_answers

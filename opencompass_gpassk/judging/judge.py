@@ -21,6 +21,7 @@ from opencompass_gpassk.inference.http_client import (
     Receive,
     Reply,
 )
+from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import JudgeSettings
 
 
@@ -373,3 +374,15 @@ def excerpt(reply: str) -> str:
     """Return the end of a reply, without its thoughts, on one line and in quotes."""
     words = one_line(spoken(reply)[-10 * EXCERPT :])
     return repr(words if len(words) <= EXCERPT else f'…{words[-EXCERPT:]}')
+
+
+def make_judge(settings: JudgeSettings) -> Judge:
+    """Return the judge that settings name.
+
+    Raises:
+        ValueError: If they name no judge.
+    """
+    if settings.recorded:
+        custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
+        return RecordedJudge(settings.model_name, settings.decoding, custom=custom)
+    return ServedJudge(settings)

@@ -22,7 +22,6 @@ from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.inference.http_client import Reply
-from opencompass_gpassk.judging.choose_judge import make_judge
 from opencompass_gpassk.judging.judge import (
     Answer,
     Asker,
@@ -31,6 +30,7 @@ from opencompass_gpassk.judging.judge import (
     JudgeError,
     JudgeIdentity,
     Ledger,
+    make_judge,
 )
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, Triple
 from opencompass_gpassk.judging.rules import (

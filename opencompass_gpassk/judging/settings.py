@@ -132,11 +132,7 @@ CHOICES = {
 }
 ABOVE_ZERO = (
     *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
-    *('deadline', 'batch_size'),
-)
-OVER_HTTP = (
-    *('api_base', 'temperature', 'extra_body', 'max_concurrency', 'timeout', 'deadline'),
-    *('retries', 'give_up_after'),
+    'deadline',
 )
 OF_RULES = ('mode', 'match', 'undecided')
 OWN_FIELDS = {
@@ -159,8 +155,7 @@ class JudgeSettings:
             ``'exact'``, if it is the same text, as in arXiv 2501.11790; only in mode ``'rule'``.
         undecided: What an answer is if the rules can't decide: ``'unjudged'`` or, for a figure
             without a judge, ``'incorrect'``; only in mode ``'rule'``.
-        model: The judge's name at its endpoint, by default the one in ``OC_JUDGE_MODEL``; or the
-            config of an OpenCompass model, which then judges in process.
+        model: The judge's name at its endpoint, by default the one in ``OC_JUDGE_MODEL``.
         api_base: URL of an OpenAI-compatible endpoint, or several; by default those in
             ``OC_JUDGE_API_BASE``, separated by commas.
         api_key_env: Name of the environment variable that holds the key.
@@ -182,7 +177,6 @@ class JudgeSettings:
         deadline: Seconds for all requests of one data set; None for no limit.
         retries: How often a failed request is tried again.
         give_up_after: Seconds without any reply from any endpoint, after which judging ends.
-        batch_size: Batch size for a judge in process; by default its config's.
         price_per_mtok: Price of a million tokens: one number, or one for prompts, one for replies.
         recorded: Signature of an earlier judging under these settings. No judge is asked: only
             its verdicts in the store are used. For other people's runs, see
@@ -195,7 +189,7 @@ class JudgeSettings:
     mode: str = 'cascade'
     match: str = 'value'
     undecided: str = 'unjudged'
-    model: str | Mapping[str, Any] | None = None
+    model: str | None = None
     api_base: str | Sequence[str] | None = None
     api_key_env: str = 'OC_JUDGE_API_KEY'
     prompt: str = 'default'
@@ -212,7 +206,6 @@ class JudgeSettings:
     deadline: float | None = None
     retries: int = 12
     give_up_after: float = 300.0
-    batch_size: int | None = None
     price_per_mtok: float | Sequence[float] | None = None
     recorded: str = ''
 
@@ -260,12 +253,6 @@ class JudgeSettings:
             raise ValueError(
                 f'extra_body of judge sets {name!r}, which it must not: {OWN_FIELDS[name]}'
             )
-        idle: tuple[str, ...] = ('batch_size',)
-        where = 'over HTTP; max_concurrency limits its concurrent requests'
-        if isinstance(self.model, Mapping):
-            idle, where = OVER_HTTP, 'in process (model is a config), which decodes greedily'
-        for name in self.as_dict().keys() & set(idle):
-            raise ValueError(f'{name} of judge has no effect on a judge {where}; leave it out')
 
     @classmethod
     def of(cls, config: str | Mapping[str, Any]) -> JudgeSettings:
@@ -293,7 +280,7 @@ class JudgeSettings:
         """Return :meth:`as_dict`, with model and endpoints from the environment filled in."""
         given = self.as_dict()
         given.pop('recorded', None)
-        if self.mode == 'rule' or self.recorded or isinstance(self.model, Mapping):
+        if self.mode == 'rule' or self.recorded:
             return given
         variables = {'model': 'OC_JUDGE_MODEL', 'api_base': 'OC_JUDGE_API_BASE'}
         found = {name: os.environ.get(variable, '') for name, variable in variables.items()}
@@ -328,7 +315,7 @@ class JudgeSettings:
             ValueError: If no name is set.
         """
         name = self.model or os.environ.get('OC_JUDGE_MODEL', '').strip()
-        if not isinstance(name, str) or not name:
+        if not name:
             raise ValueError(
                 f"judge: mode {self.mode!r} asks a model, but none is named; set model='…' in the "
                 'judge config or the environment variable OC_JUDGE_MODEL, and where it is served '
@@ -423,8 +410,6 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
         return rule if len(rule) > 1 else 'rule'
     if chosen.prompt not in BUILT_IN:
         Prompt.load(chosen.prompt, 'en')
-    if isinstance(chosen.model, Mapping):
-        return {**settings, 'mode': chosen.mode}
     named_judge = {'model': chosen.model_name, 'api_base': chosen.endpoints}
     read_addresses(chosen.endpoints)
     return {**settings, 'mode': chosen.mode, **named_judge}

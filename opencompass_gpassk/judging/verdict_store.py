@@ -10,18 +10,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.shared_store import (
-    DAMAGE,
-    ENCODING,
-    Entry,
-    Store,
-    StoreError,
-    _unpacked,
-)
+from opencompass_gpassk.formats.shared_store import Entry, Store, StoreError
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.metrics.judge_error import is_labelled
@@ -85,10 +77,6 @@ class VerdictStore(Store):
     loss = "Lost verdicts of judges are asked for again; import people's again."
     replaced = (HUMAN, AUDIT)
 
-    def __init__(self, path: Path, *, read_only: bool = False, whole: bool = False) -> None:
-        super().__init__(path, read_only=read_only, whole=whole)
-        self._described: set[tuple[str, bytes]] = set()  # judges stored again after a salvage
-
     def get(
         self, judge: JudgeIdentity | None, triples: Iterable[Triple], *, replies: bool = False
     ) -> dict[Triple, StoredVerdict]:
@@ -102,10 +90,6 @@ class VerdictStore(Store):
             replies: Whether to return replies and notes too, which may be long.
         """
         source = judge_key(judge) if judge else HUMAN
-        salvaged = self.damage, source
-        if judge and self.lost and not self.read_only and salvaged not in self._described:
-            self._described.add(salvaged)
-            self.keep([_description(judge)])  # it may be among what was lost
         keys = {triple_key(triple): triple for triple in triples}
         found = {}
         for _, subject, value in self.look_up(source, keys):
@@ -148,16 +132,11 @@ class VerdictStore(Store):
         return written
 
     def records(self) -> Iterator[Record]:
-        """Yield all verdicts in the order in which they were stored.
-
-        Those whose judge was lost in a damaged file are left out, and counted as lost.
-        """
+        """Yield all verdicts in the order in which they were stored."""
         judges = {judge_key(judge): judge for judge in self.judges()}
         for source, _, value in self.entries():
             if source == HUMAN or source in judges:
                 yield self._record(value, judges.get(source))
-            elif source not in (JUDGE, AUDIT):
-                self.lost += 1
 
     def audit(self, judge: str) -> dict[str, Any]:
         """Return the last audit of a judge by its name in signatures; {} if there is none."""
@@ -183,25 +162,11 @@ class VerdictStore(Store):
             connection.execute(f'{one} NOT IN (SELECT source FROM entries)', (JUDGE,))
 
         self._write(delete)
-        with self._turn, suppress(*DAMAGE):  # others write to it, or the disk is full
+        with (
+            self._turn,
+            suppress(sqlite3.OperationalError),
+        ):  # others write to it, or the disk is full
             self._connection.execute('VACUUM')
-
-    def entries_of_version_1(self, connection: sqlite3.Connection) -> Iterator[Entry]:
-        """Yield the entries of a store that had tables of verdicts, triples and judges."""
-        for model, prompt, settings in connection.execute(
-            'SELECT model, prompt, settings FROM judges'
-        ):
-            name, text = (one.decode(*ENCODING) for one in (model, prompt))
-            yield _description(JudgeIdentity(name, text, json.loads(settings)))
-        rows = connection.execute(
-            'SELECT judge, reply, prompt_tokens, completion_tokens, created, question, gold, '
-            'answer, reason, verdict FROM verdicts JOIN triples ON triple = digest ORDER BY id'
-        )
-        for source, reply, prompt_tokens, completion_tokens, created, *texts in rows:
-            *triple, reason, verdict = (text.decode(*ENCODING) for text in texts)
-            tokens = prompt_tokens, completion_tokens
-            said = StoredVerdict(Verdict(verdict), reason, _unpacked(reply), *tokens)
-            yield source, *_entry(Record(Triple(*triple), None, said, created))[1:]
 
     def _record(self, value: Mapping[str, Any], judge: JudgeIdentity | None) -> Record:
         match value:
@@ -218,13 +183,13 @@ class VerdictStore(Store):
             } if 0 <= created < LATEST:
                 said = StoredVerdict(Verdict(verdict), reason, reply, prompt, completion, created)
                 return Record(Triple(question, gold, answer), judge, said, created)
-        # Its checksum is right: somebody made it, in a folder that may not be the user's own.
+        # Somebody made it, in a folder that may not be the user's own.
         raise StoreError(f'{self.path}: an entry is no verdict of this package')
 
 
 def triple_key(triple: Triple) -> bytes:
     """Return 32 bytes that name a triple."""
-    parts = [text.encode(*ENCODING) for text in triple]
+    parts = [text.encode('utf-8', 'surrogatepass') for text in triple]
     return hashlib.sha256(b''.join(b'%d:%b' % (len(part), part) for part in parts)).digest()
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.shared_store import Entry, Store, StoreError
+from opencompass_gpassk.formats.shared_store import Store, StoreError
 from opencompass_gpassk.reasoneval.scorers import SolutionScorer, checked_item, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
@@ -35,15 +34,6 @@ class ScoreStore(Store):
     def __init__(self, path: Path, settings: Mapping[str, Any], *, read_only: bool = False) -> None:
         super().__init__(path, read_only=read_only)
         self.scorer = bytes.fromhex(stable_hash(dict(settings)))
-
-    def entries_of_version_1(self, connection: sqlite3.Connection) -> Iterator[Entry]:
-        """Yield the entries of a store whose table had a column for each part of the scores."""
-        for scorer, solution, steps, data, refusal, tokens in connection.execute(
-            'SELECT scorer, solution, steps, numbers, refusal, tokens FROM scores'
-        ):
-            numbers = [] if refusal else np.frombuffer(data, '<f8').reshape(steps, -1).tolist()
-            value = {'numbers': numbers, 'refusal': refusal.decode(), 'tokens': tokens}
-            yield scorer, solution, value
 
     def restore(self, solutions: Sequence[Solution]) -> dict[Solution, StepScores]:
         """Return the stored scores of these solutions; raise a StoreError if they can't be read."""

@@ -67,7 +67,7 @@ def make_scorer(
     """
     global _last
     if settings.judge:
-        from opencompass_gpassk.judging.choose_judge import make_judge
+        from opencompass_gpassk.judging.judge import make_judge
         from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
         return PromptedStepJudge(make_judge(settings.judge_settings))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from opencompass_gpassk.compare.leaderboard import Leaderboard, latest, leaderboard
@@ -90,13 +90,12 @@ class Board:
         results: Model → data set → result, as stored in the result JSON.
         trials: Trials of the results, for marks on the best figures, figures against n, and
             intervals of slopes; None for none of these, and no note on what is missing.
-        contradictory: How a result contradicts its trials, '' if it doesn't; None to compute it,
-            which needs trials with their texts.
+        contradictory: How a result contradicts its trials, '' if it doesn't.
     """
 
     results: Results
     trials: Trials | None = None
-    contradictory: Mapping[Place, str] | None = None
+    contradictory: Mapping[Place, str] = field(default_factory=dict)
 
     @cached_property
     def benchmarks(self) -> list[Benchmark]:

@@ -10,7 +10,6 @@ from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, parse_figure
 from opencompass_gpassk.results.plan import NEGLIGIBLE
-from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.results.stored_result import Estimate, Result, Results, shares_of
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.results.warnings import UNAPPLIED
@@ -41,9 +40,8 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
     results = [result for entry in benchmark.entries for result in entry.results]
     different = serious_notes(benchmark)
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
-    mixed = mixed_schemas(results)
     labelled = _hardly_audited(benchmark)
-    found = [*different, *([mixed] if mixed else []), *_warnings(benchmark), *labelled, *apart]
+    found = [*different, *_warnings(benchmark), *labelled, *apart]
     return sorted(found, key=lambda one: UNAPPLIED not in one)  # it keeps the order of equals
 
 

@@ -64,7 +64,6 @@ class Family:
         over: The units that it averages over.
         name: The name in the column ``metric`` of CSV files; by default the key.
         heading: The name in tables; by default the key.
-        former_key: The key before schema 3, if it differed.
         estimator: The same figure as an estimator from n and c of a problem; None if impossible.
         least: The least possible value.
         most: Computes the greatest possible value from the figure.
@@ -89,7 +88,6 @@ class Family:
     over: Over = Over.PROBLEMS
     name: str = ''
     heading: str = ''
-    former_key: str = ''
     estimator: Callable[[Figure], Estimator] | None = None
     least: float = 0.0
     most: Callable[[Figure], float] = lambda at: 1.0
@@ -221,7 +219,6 @@ def _consistency(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
 
 ACCURACY = Family(
     key='accuracy',
-    former_key='accuracy ({n} runs average)',
     heading='average@{n}',
     about='mean share of right responses among the n samples of a problem',
     estimator=lambda at: Estimator('accuracy'),
@@ -621,8 +618,8 @@ def parse_figure(text: str) -> Figure:
     for family in FAMILIES:
         if side is not Side.PLAIN and not family.sides:
             continue
-        for pattern in (family.key, family.former_key, family.heading):
-            if pattern and (found := _pattern(pattern).fullmatch(rest)):
+        for pattern in (family.key, family.heading):
+            if found := _pattern(pattern).fullmatch(rest):
                 return replace(_at(family, found.groupdict()), side=side)
     raise ValueError(
         f'figure is {text!r}; write accuracy, pass@16, G-Pass@16_0.5, mG-Pass@16 or another key '

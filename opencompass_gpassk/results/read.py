@@ -17,10 +17,9 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import called, short_line
 from opencompass_gpassk.formats.stored_files import read_json, read_object
-from opencompass_gpassk.results.contradictions import contradiction
 from opencompass_gpassk.results.judged_trials import VALIDITY
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.schema import check_result, in_schema_3
+from opencompass_gpassk.results.schema import check_result
 from opencompass_gpassk.results.stored_result import (
     Result,
     is_greedy,
@@ -36,6 +35,7 @@ TRIALS = '.trials.jsonl.gz'
 TIME = re.compile(r'\d{8}_\d{6}')
 OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})
 MOST_NAMED = 5  # skipped files named in a message
+LONGEST = 88  # characters of a problem's name in a message
 REMEDY = 'make the result again with gpassk rescore or gpassk score -o'
 
 Report = Callable[[str], None]
@@ -117,8 +117,39 @@ class ModelResult:
             raise ValueError(f'{self.path}: its settings are invalid: {error}; {REMEDY}') from error
 
     def contradiction(self, table: TrialTable) -> str:
-        """Return how the result and its trials contradict each other, '' if they agree."""
-        return contradiction(self.result, table)
+        """Return how the result and its trials contradict each other, '' if they agree.
+
+        A result beside the trials of another run has another signature, or other n and c.
+        """
+        signature = self.result['signature']
+        if self.trials and read_meta(self.trials).get('signature', signature) != signature:
+            return 'its trials were measured in another way'
+        n, c = table.counts()
+        found = {
+            f'problem {problem.problem_id}': (int(n[i]), int(c[i]))
+            for i, problem in enumerate(table.problems)
+        }
+        details = self.result.get('details') or []
+        stored = {f'problem {row["problem_id"]}': (row['n'], row['c']) for row in details}
+        if not details:
+            counts = self.result.get('counts') or {}
+            right, wrong = counts.get('correct'), counts.get('incorrect')
+            if right is None or wrong is None:
+                return ''
+            found = {'all problems': (int(n.sum()), int(c.sum()))}
+            stored = {'all problems': (right + wrong, right)}
+        for name in (*found, *stored):
+            shown, right = stored.get(name), found.get(name)
+            if shown != right:
+                return (
+                    f'n and c differ from its trials: {name[:LONGEST]} has {_counted(shown)}, in '
+                    f'the trials {_counted(right)}'
+                )
+        return ''
+
+
+def _counted(pair: tuple[int, int] | None) -> str:
+    return 'nothing' if pair is None else f'n = {pair[0]}, c = {pair[1]}'
 
 
 def without_texts(table: TrialTable) -> TrialTable:
@@ -187,7 +218,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def read_result(path: Path) -> dict[str, Any]:
-    """Return a stored result, of this package's or another evaluator; ours in the current schema.
+    """Return a stored result, of this package's or another evaluator.
 
     Raises:
         FileNotFoundError: If the file doesn't exist.
@@ -197,11 +228,10 @@ def read_result(path: Path) -> dict[str, Any]:
     if not is_ours(result):
         return result
     try:
-        found = in_schema_3(result)
-        check_result(found)
+        check_result(result)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'{path}: not readable: {error}') from error
-    return found
+    return result
 
 
 @dataclass

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import re
 import reprlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.metrics.judge_error import is_labelled
-from opencompass_gpassk.results.figures import SHARES, parse_figure
+from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.stored_result import Result, stored_protocol
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.trials import SCHEMA, check_schema
@@ -126,7 +125,7 @@ VERSIONS_NUMBER = Kind(_is_whole(1, MOST_VERSIONS), f'a whole number from 1 to {
 NUMBER = Kind(_is_number, 'a number')
 SHARE = Kind(_is_share, 'a number from 0 to 1')
 PERCENT = Kind(_is_percent, 'a number from 0 to 100, or null')
-SCHEMAS = Kind(lambda value: value in (1, 2, SCHEMA), f'{SCHEMA!r}')
+SCHEMAS = Kind(lambda value: value == SCHEMA, f'{SCHEMA!r}')
 LENGTH = Kind(lambda value: value is None or _is_number(value), 'a number or null')
 BOX = Kind(_is_box, f'an object of {", ".join(BOX_NUMBERS)} and n, or null')
 TOKEN_COUNT = Kind(_is_tokens, 'a number from 0, or null')
@@ -148,7 +147,7 @@ ROWS = Kind(_listed(OBJECT.test), 'a list of objects')
 # Path → field. In a path * stands for any name, and [] for every element of a list. Only benchmark
 # and signature.n must be there. figures.py defines the keys of figures.
 FIELDS: dict[str, Field] = {
-    'schema': Field(SCHEMAS, 'version of this description; the number 2 before, missing before 2'),
+    'schema': Field(SCHEMAS, 'version of this description'),
     'rescored': Field(TEXTS, 'the settings that gpassk rescore chose'),
     'benchmark': Field(TEXT, 'name of the benchmark; results are joined by it'),
     'model': Field(TEXT, 'the model, if given to `gpassk score`'),
@@ -458,53 +457,3 @@ def _demand(name: str, value: Any, test: Test, wanted: str) -> None:
     if not good:
         told = reprlib.repr(value)[:60]
         raise ValueError(f'field {name[:60]} is {told}, not {wanted}; score its responses again')
-
-
-FORMER_ACCURACY = re.compile(r'accuracy \(\d+ runs average\)')  # its key before schema 3
-NAMING_FIGURES = ('intervals', 'intervals_fixed', 'bounds', 'uncertainty', 'judge_error')
-
-
-def in_schema_3(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result in the form of schema 3; ``schema`` stays that of its file.
-
-    Before schema 3 all figures and shares were at the top level, and the key of accuracy named n.
-    Before schema 2, ``understanding score`` was the share of right versions, and the score of
-    RV-Bench's Eq. 5 was missing.
-    """
-    check_schema(result)
-    schema = result.get('schema', 1)
-    if schema == SCHEMA:
-        return result
-    numbers = {name: result[name] for name in result if name not in TOP_LEVEL}
-    found = {name: result[name] for name in result if name in TOP_LEVEL}
-    found['shares'] = {name: numbers.pop(name) for name in SHARES if name in numbers}
-    found |= _renamed({name: found[name] for name in NAMING_FIGURES if name in found})
-    found['figures'] = _renamed(numbers)
-    if schema == 1 and result.get('versions'):
-        warning = (
-            'an earlier version of this package made the result: its understanding score was not '
-            'that of Eq. 5, so it is not shown; make the result again with gpassk rescore'
-        )
-        found['warnings'] = [*(result.get('warnings') or []), warning]
-    return found
-
-
-def _renamed(value: Any) -> Any:
-    """Return a value with the present key of accuracy in its texts."""
-    if isinstance(value, str):
-        return FORMER_ACCURACY.sub('accuracy', value)
-    if isinstance(value, Mapping):
-        return {_renamed(key): _renamed(one) for key, one in value.items()}
-    return [_renamed(one) for one in value] if isinstance(value, list) else value
-
-
-def mixed_schemas(results: Iterable[Result]) -> str:
-    """Return a warning if only some results of a run are of an earlier schema; '' otherwise."""
-    earlier = [one.get('schema', 1) != SCHEMA for one in results]
-    if all(earlier) or not any(earlier):
-        return ''
-    return (
-        f'{sum(earlier)} of {len(earlier)} results were made by an earlier version of this '
-        "package: OpenCompass's own summarizer stops at such a run; make them again with gpassk "
-        'rescore'
-    )

@@ -185,25 +185,6 @@ def run_config(folder: Path) -> Path:
     return configs[-1]
 
 
-def stored_models(predictions: Path) -> list[Mapping[str, Any]]:
-    """Return what each stored config of a run says of one model; OpenCompass stores one a start.
-
-    Args:
-        predictions: ``predictions/<model>``; a model's name may contain slashes.
-
-    Raises:
-        ValueError: If a config can't be read.
-    """
-    run, _, model = predictions.as_posix().rpartition('/predictions/')
-    paths = sorted(Path(run, 'configs').glob('*.py')) if run else []
-    return [
-        one
-        for path in paths
-        for one, _ in planned(read_literal_config(path))
-        if _model_abbr(one) == model
-    ]
-
-
 def read_config(path: Path) -> Mapping[str, Any]:
     """Execute the user's own config, and return it.
 

@@ -239,10 +239,7 @@ def model_name(folder: Path) -> str:
 
 
 def _responses(path: Path, process: Process, models: dict[str, str]) -> list[Response]:
-    """Return the responses in a file; ``models`` is model → a file of it, and gets this one's.
-
-    Earlier versions noted no model.
-    """
+    """Return the responses in a file; ``models`` is model → a file of it, and gets this one's."""
     found: dict[str, Response] = {}
     place = f'predictions/{model_name(path.parent)}/{path.name}'
     shared: dict[str, Any] = {}  # all samples of a problem have one prompt and gold

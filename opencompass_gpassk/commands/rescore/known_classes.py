@@ -28,7 +28,6 @@ SUMMARIZERS = (SUMMARIZER, 'opencompass_gpassk.report.summarizer.GPassKSummarize
 EVALUATORS = {
     'opencompass_gpassk.evaluator.GPassKEvaluator',
     'opencompass_gpassk.evaluator.ReasonEvalEvaluator',
-    'opencompass_gpassk.reasoning_evaluator.ReasonEvalEvaluator',  # of earlier versions
 }
 DATA_SETS = {
     f'opencompass_gpassk.datasets{module}.{name}'
@@ -44,8 +43,6 @@ VERDICT_SETTINGS = (
     *(*OF_RULES, 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'temperature', 'max_tokens'),
 )
-# What these were by default before results counted responses without a recognised answer.
-FORMER_DEFAULTS = {'no_answer': 'incorrect', 'recheck_different': True}
 SCORE_SETTINGS = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
 MODEL_SETTINGS = ('dtype', 'torch_dtype', 'device_map')  # others may name code on a hub
 ELSEWHERE = ('hub', 'modelscope')  # arguments that name a remote source of data
@@ -121,13 +118,11 @@ def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str
         signature: The judge's signature in the result, by which stored verdicts are found.
 
     Raises:
-        UnknownPartError: If the judge is an evaluator of OpenCompass or a model in process.
+        UnknownPartError: If the judge is an evaluator of OpenCompass.
         ValueError: If a setting is out of its range.
     """
     if 'type' in settings:
         raise UnknownPartError(f'the judge is {str(settings["type"])[:80]}, an evaluator')
-    if not isinstance(settings.get('model', ''), str | None):
-        raise UnknownPartError('the judge is a model in process')
     kept = {name: settings[name] for name in VERDICT_SETTINGS if name in settings}
     if kept.get('mode') == 'rule':
         return {name: kept[name] for name in OF_RULES if name in kept}

@@ -26,7 +26,6 @@ from opencompass.utils import (
 )
 
 from opencompass_gpassk.commands.rescore.known_classes import (
-    FORMER_DEFAULTS,
     SUMMARIZER,
     known_dataset,
     known_model,
@@ -140,9 +139,7 @@ class Changes:
         if stands_in or judging.get('mode') not in MODES:
             return None
         if 'settings' in judging:
-            # Results without this count were judged under other defaults.
-            former = {} if 'unrecognised' in (result.get('counts') or {}) else FORMER_DEFAULTS
-            return self._place({**former, **known}, signature)
+            return self._place(known, signature)
         return 'rule' if judging['mode'] == 'rule' else None
 
     def _place(

@@ -233,20 +233,14 @@ def difference(before: Any, now: Any, place: str = '') -> str:
 def work_folder(config: Mapping[str, Any]) -> Path:
     """Return the default work dir of a job, which is the same whenever its settings are.
 
-    It doesn't depend on what :func:`lasting` leaves out. Where an earlier version began the very
-    same job, under a name that did, it is that folder.
+    It doesn't depend on what :func:`lasting` leaves out.
     """
-    sampled = [one['abbr'] for one in config['datasets'] if sampling_of(one) != 'greedy']
-
-    def named(abbrs: Sequence[str], hashed: Any) -> Path:
-        models = '+'.join(one['abbr'] for one in config['models'])[:LONGEST_NAME]
-        name = f'{models}_{"+".join(abbrs)[:LONGEST_NAME]}_{stable_hash(hashed)[:6]}'
-        return Path('outputs/run', re.sub(r'[^\w.+-]+', '-', name)).absolute()
-
-    former = named(sampled, config)
-    summarizer = {'summarizer': config['summarizer']}
-    lasts = named([N_OF_NAME.sub('', one) for one in sampled], lasting(config) | summarizer)
-    return former if former.is_dir() and not lasts.is_dir() else lasts
+    models = '+'.join(one['abbr'] for one in config['models'])[:LONGEST_NAME]
+    sampled = (one['abbr'] for one in config['datasets'] if sampling_of(one) != 'greedy')
+    data_sets = '+'.join(N_OF_NAME.sub('', one) for one in sampled)[:LONGEST_NAME]
+    hashed = stable_hash(lasting(config) | {'summarizer': config['summarizer']})[:6]
+    name = re.sub(r'[^\w.+-]+', '-', f'{models}_{data_sets}_{hashed}')
+    return Path('outputs/run', name).absolute()
 
 
 def split(models: Sequence[Mapping[str, Any]], workers: int) -> dict[str, int]:
