@@ -14,7 +14,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.commands import add_command, check_outputs, note, write_lines
 from opencompass_gpassk.formats.display import one_line, short_line
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.shared_store import DATABASE_NAMES
@@ -200,9 +200,7 @@ def _check_whole(args: argparse.Namespace, path: Path) -> int:
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
-    check_output(args.output)
-    if args.output and args.output.exists() and args.output.samefile(path):
-        raise ValueError(f'{args.output} is the verdict store itself; name another file to write')
+    check_outputs([args.output], [path])
     with _reading(path) as store:
         count = write_lines(map(verdict_line, _selected(store, args)), args.output)
     note(f'{_counted(count, "verdict")} written')

@@ -201,7 +201,9 @@ def lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     """
     datasets = {}
     for one in config['datasets']:
-        left_out = ('n', 'k', 'eval_cfg', 'abbr')
+        left_out = ['n', 'k', 'eval_cfg', 'abbr']
+        if Path(str(one.get('path'))).is_absolute():  # the name has the hash of a file of the user
+            left_out.append('path')
         kept = {name: value for name, value in one.items() if name not in left_out}
         abbr = N_OF_NAME.sub('', one['abbr'])
         datasets[abbr] = {**kept, 'abbr': abbr}
@@ -316,6 +318,7 @@ def job_text(
     return HEAD + ''.join(f'{name} = {one}\n' for name, one in zip(values, shown, strict=True))
 
 
+WRITTEN_BY_US = b'# Written by gpassk run.'
 HEAD = """\
 # Written by gpassk run. To start the job, or to go on after it was interrupted:
 #     opencompass THIS_FILE

@@ -99,14 +99,14 @@ def draw_chart(chart: Chart, width: float) -> Figure:
     return figure
 
 
-def save_chart(figure: Figure, path: Path, caption: str = '') -> None:
-    """Write a figure as PDF, PNG or SVG, by the path's suffix, with its caption in the file.
+def save_chart(figure: Figure, path: Path, suffix: str, caption: str = '') -> None:
+    """Write a figure as ``.pdf``, ``.png`` or ``.svg``, with its caption in the file.
 
     The same figure gives the same bytes. Texts in an SVG stay texts, in a font of its reader.
     """
     from matplotlib import rc_context
 
-    kind = path.suffix.removeprefix('.')
+    kind = suffix.removeprefix('.')
     made = {'png': ['Software'], 'svg': ['Date', 'Creator'], 'pdf': ['CreationDate', 'Producer']}
     with rc_context(RC):
         known = {'Title': caption, **dict.fromkeys(made[kind])}
