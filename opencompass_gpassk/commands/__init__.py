@@ -99,23 +99,25 @@ def check_outputs(
             with suppress(OSError):
                 if output.is_file() and _replaces(output, one):
                     raise ValueError(
-                        f'{output} is read by this command, as part of {one}, and would be '
-                        'replaced; name another output'
+                        f'{output} is an input of this command ({one}), and would be replaced; '
+                        'name another output'
                     )
 
 
 def _replaces(output: Path, given: Path | str) -> bool:
     """Tell whether an existing file is an input, or a part of a run or of results that are one."""
-    folder = Path(given)
-    if str(given) == '-' or not folder.is_dir():
-        read = os.fstat(0) if str(given) == '-' else folder.stat()
-        return os.path.samestat(output.stat(), read)
-    file, folder = output.resolve(), folder.resolve()
-    if not file.is_relative_to(folder):
-        return False
-    has_trials = file.with_name(f'{file.stem}{TRIALS}').is_file()
-    parts = file.relative_to(folder).parts
-    return has_trials or file.name.endswith(TRIALS) or not PARTS_OF_RUNS.isdisjoint(parts)
+    if str(given) == '-':
+        return os.path.samestat(output.stat(), os.fstat(0))
+    path = Path(given)
+    if not path.is_dir():
+        trials = path.with_name(f'{path.stem}{TRIALS}')
+        result = path.with_name(f'{path.name.removesuffix(TRIALS)}.json')
+        return any(one.exists() and one.samefile(output) for one in (path, trials, result))
+    file, folder = output.resolve(), path.resolve()
+    has_trials = file.with_name(f'{file.stem}{TRIALS}').is_file() or file.name.endswith(TRIALS)
+    return file.is_relative_to(folder) and (
+        has_trials or not PARTS_OF_RUNS.isdisjoint(file.relative_to(folder).parts)
+    )
 
 
 def note(message: str) -> None:

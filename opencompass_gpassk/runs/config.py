@@ -148,14 +148,14 @@ def find_run(path: Path) -> Path:
         raise ValueError(f'{path}: there is no such folder; name the work dir of a run')
     if (path / 'configs').is_dir():
         return path
-    # A run that died at its start has a folder, and no config yet.
-    runs = {config.parent.parent for config in path.glob('*/configs/*.py')}
+    runs = [folder.parent for folder in path.glob('*/configs') if folder.is_dir()]
     if not runs:
         raise ValueError(
             f'{path}: there is no run of OpenCompass in it; name its work dir, such as '
             'outputs/default, or a timestamp folder in that'
         )
-    return max(runs, key=lambda run: run.name)
+    # A run that died at its start has a folder, and no config.
+    return max(runs, key=lambda run: (any(run.glob('configs/*.py')), run.name))
 
 
 def require_inside(run: Path, path: Path) -> None:

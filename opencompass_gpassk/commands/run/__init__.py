@@ -44,6 +44,7 @@ from opencompass_gpassk.runs.config import (
     planned_run,
     read_literal_config,
     read_run_config,
+    run_config,
 )
 from opencompass_gpassk.runs.running_job import LOG, begun_run, lock, require_idle
 from opencompass_gpassk.runs.task_progress import watch
@@ -255,6 +256,7 @@ def _resumed(work_dir: Path) -> tuple[Path, Mapping[str, Any], set[str]] | None:
     """
     try:
         folder = find_run(work_dir)
+        run_config(folder)
     except ValueError:
         print(
             f'There is no run in {work_dir} to go on with; a new one begins. (With another model, '
