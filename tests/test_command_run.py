@@ -217,7 +217,6 @@ def test_models_of_all_kinds(server: JudgeServer) -> None:
         (['--model', 'http://me:secret@host/v1#m', '--data', 'sample'], 'is no URL'),
         (['--model', 'http://host/v1?key=secret#m', '--data', 'sample'], 'is no URL'),
         (['--model', 'served.py', '--data', 'sample'], 'is no URL'),
-        (['--model', 'demo', '--data', 'sample', '--judge', 'judge.json'], 'is no URL'),
         (['--model', 'demo', '--data', 'gbk.jsonl'], 'gbk.jsonl'),
         (['--model', 'demo', '--data', 'utf16.jsonl'], 'utf16.jsonl'),
     ],
@@ -229,10 +228,9 @@ def test_what_cannot_work_ends_before_anything_is_written(
     Path('bad.csv').write_text('question,answer\n1 + 1 = ?,\n')
     for code in ('gbk', 'utf16'):
         Path(f'{code}.jsonl').write_text('{"question": "1 加 1 = ?", "answer": "2"}\n', code)
-    address = {'api_base': 'http://me:secret@host/v1'}
     kind = 'opencompass_gpassk.inference.OpenAICompatible'
-    Path('served.py').write_text(f'models = [{dict(abbr="m", type=kind, path="m", **address)}]')
-    Path('judge.json').write_text(json.dumps({'mode': 'llm', 'model': 'm', **address}))
+    served = {'abbr': 'm', 'type': kind, 'path': 'm', 'api_base': 'http://me:secret@host/v1'}
+    Path('served.py').write_text(f'models = [{served}]')
     for dry in ([], ['--dry-run'])[: 1 if 'does not answer' in told or 'serve' in told else 2]:
         message = refused(capsys, *options, *dry)
         assert told in message

@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not encode every character
             stream.reconfigure(errors='backslashreplace')
     try:
-        with full_disk_named('standard output'):  # errors of files have their names
+        with full_disk_named('standard output or a temporary file'):  # others have names
             code = int(args.run(args))
             sys.stdout.flush()
         return code

@@ -357,7 +357,7 @@ def run_train(args: argparse.Namespace) -> int:
                 f'-o {args.output} holds {one}, which is read, and which the model might replace; '
                 'name a folder for the model alone'
             )
-    require_no_links(args.output)
+    require_no_links(args.output.resolve())
     settings = TrainingSettings()
     if args.settings:
         settings = settings_from(args.settings, _training_settings)

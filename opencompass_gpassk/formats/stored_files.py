@@ -208,9 +208,9 @@ def _planted(path: Path | str) -> ValueError:
 
 
 def require_no_links(folder: Path) -> None:
-    """Raise a ValueError if there is a link in a folder in which other programs will write."""
+    """Raise a ValueError if a folder in which other programs will write is a link, or has one."""
     for place, folders, files in os.walk(folder):
-        for path in (Path(place, name) for name in (*folders, *files)):
+        for path in (Path(place), *(Path(place, name) for name in (*folders, *files))):
             if path.is_symlink():
                 raise _planted(path)
 

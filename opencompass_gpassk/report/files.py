@@ -308,8 +308,7 @@ def write_charts(
             name = f'{name}_{number}'
         for kind in kinds:
             path = folder / f'{name}{kind}'
-            with written_whole(path) as part:
-                save_chart(figure, part, kind, one_line(chart.caption))
+            save_chart(figure, path, one_line(chart.caption))
             paths[path] = chart.caption
     return paths
 

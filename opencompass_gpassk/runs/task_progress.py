@@ -66,7 +66,9 @@ def progress_file(output: Path | None, stage: str) -> Iterator[None]:
     def tell(state: str) -> None:
         with suppress(Exception):  # a full disk, a planted link: the work goes on
             told.update(_of_newest_bar())
-            _write(Path(run), path, json.dumps({**told, 'state': state}))
+            require_inside(Path(run), path)
+            with written_whole(path) as part:
+                part.write_text(json.dumps({**told, 'state': state}), encoding='ascii')
 
     def go_on() -> None:
         tell(RUNNING)
@@ -100,12 +102,6 @@ def _of_newest_bar() -> dict[str, Any]:
         'quiet': said.get(NO_REPLY, ''),
         'left': round(missing * bar.format_dict['elapsed'] / new) if new else None,
     }
-
-
-def _write(run: Path, path: Path, text: str) -> None:
-    require_inside(run, path)
-    with written_whole(path) as part:
-        part.write_text(text, encoding='ascii')
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ from opencompass_gpassk.commands.rescore.known_classes import (
     recorded_judge,
     recorded_reasoning,
 )
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import require_no_links, written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
@@ -245,9 +245,8 @@ def rescore(
                 datasets=[[changes.of(dataset, before)]],
                 work_dir=str(run),
             )
-            result = Path(get_infer_output_path(model, dataset, str(run / 'results')))
-            for path in (result, run / 'summary/latest'):
-                require_inside(run, path)
+            require_inside(run, Path(get_infer_output_path(model, dataset, str(run / 'results'))))
+            require_no_links(run / 'summary')
             details = 'details' in before or not before
             chosen = {'judge': changes.judge, 'taus': changes.taus, 'k': changes.k}
             rescored = {name for name, value in chosen.items() if value is not None}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.stored_result import Estimate
 
@@ -99,18 +100,18 @@ def draw_chart(chart: Chart, width: float) -> Figure:
     return figure
 
 
-def save_chart(figure: Figure, path: Path, suffix: str, caption: str = '') -> None:
-    """Write a figure as ``.pdf``, ``.png`` or ``.svg``, with its caption in the file.
+def save_chart(figure: Figure, path: Path, caption: str = '') -> None:
+    """Write a figure as PDF, PNG or SVG, by the path's suffix, with its caption in the file.
 
     The same figure gives the same bytes. Texts in an SVG stay texts, in a font of its reader.
     """
     from matplotlib import rc_context
 
-    kind = suffix.removeprefix('.')
+    kind = path.suffix.removeprefix('.')
     made = {'png': ['Software'], 'svg': ['Date', 'Creator'], 'pdf': ['CreationDate', 'Producer']}
-    with rc_context(RC):
+    with rc_context(RC), written_whole(path) as part:
         known = {'Title': caption, **dict.fromkeys(made[kind])}
-        figure.savefig(path, dpi=200, format=kind, metadata=known)
+        figure.savefig(part, dpi=200, format=kind, metadata=known)
 
 
 def plot_lines(
