@@ -177,7 +177,11 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument(
         '--resume', action='store_true', help='go on with the newest run of the same job'
     )
-    parser.add_argument('--dry-run', action='store_true', help='write the config only')
+    parser.add_argument(
+        '--dry-run',
+        action='store_true',
+        help='check all but the servers, and write the config only',
+    )
     parser.add_argument(
         'opencompass', nargs='*', metavar='-- OPTIONS', help='further options of opencompass'
     )

@@ -197,12 +197,12 @@ def lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stays the same in a job that is asked for more samples, or judged otherwise.
 
     A data set's n, k and evaluation are left out: with them, no other problem and no other response
-    would be asked for.
+    would be asked for. So is the place of a file of the user: its name has the hash of its content.
     """
     datasets = {}
     for one in config['datasets']:
         left_out = ['n', 'k', 'eval_cfg', 'abbr']
-        if Path(str(one.get('path'))).is_absolute():  # the name has the hash of a file of the user
+        if Path(str(one.get('path'))).is_absolute():
             left_out.append('path')
         kept = {name: value for name, value in one.items() if name not in left_out}
         abbr = N_OF_NAME.sub('', one['abbr'])
@@ -235,20 +235,14 @@ def difference(before: Any, now: Any, place: str = '') -> str:
 def work_folder(config: Mapping[str, Any]) -> Path:
     """Return the default work dir of a job, which is the same whenever its settings are.
 
-    It doesn't depend on what :func:`lasting` leaves out. Where an earlier version began the very
-    same job, under a name that did, it is that folder.
+    It doesn't depend on what :func:`lasting` leaves out.
     """
     sampled = [one['abbr'] for one in config['datasets'] if sampling_of(one) != 'greedy']
-
-    def named(abbrs: Sequence[str], hashed: Any) -> Path:
-        models = '+'.join(one['abbr'] for one in config['models'])[:LONGEST_NAME]
-        name = f'{models}_{"+".join(abbrs)[:LONGEST_NAME]}_{stable_hash(hashed)[:6]}'
-        return Path('outputs/run', re.sub(r'[^\w.+-]+', '-', name)).absolute()
-
-    former = named(sampled, config)
-    summarizer = {'summarizer': config['summarizer']}
-    lasts = named([N_OF_NAME.sub('', one) for one in sampled], lasting(config) | summarizer)
-    return former if former.is_dir() and not lasts.is_dir() else lasts
+    datasets = '+'.join(N_OF_NAME.sub('', one) for one in sampled)
+    models = '+'.join(one['abbr'] for one in config['models'])
+    digest = stable_hash({**lasting(config), 'summarizer': config['summarizer']})
+    name = f'{models[:LONGEST_NAME]}_{datasets[:LONGEST_NAME]}_{digest[:6]}'
+    return Path('outputs/run', re.sub(r'[^\w.+-]+', '-', name)).absolute()
 
 
 def split(models: Sequence[Mapping[str, Any]], workers: int) -> dict[str, int]:
