@@ -156,7 +156,7 @@ def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
         (['--dataset', 'none'], '--dataset none is in neither; choose from lmb-n8, lmb-greedy'),
         (['--level', '2'], 'level of intervals is 2.0'),
         (['--level', '0.9999999'], '0.9999999 is too high for a test'),
-        (['--json', '/nowhere/x.json'], 'No such file'),
+        (['--json', '/nowhere/x.json'], 'there is no folder /nowhere'),
     ],
 )
 def test_errors_are_no_falls(

@@ -68,8 +68,10 @@ def adds(body: dict[str, Any]) -> web.Response:
 
 
 def written(*options: str) -> Config:
-    """Return the config that a dry run writes, as OpenCompass reads it."""
-    assert main(['run', *options, '--dry-run']) == 0
+    """Return the config that a dry run writes, as OpenCompass reads it; its data may be missing."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opencompass_gpassk.commands.run, 'load_data', lambda datasets: None)
+        assert main(['run', *options, '--dry-run']) == 0
     (path,) = Path('outputs/run').glob('*.py')
     return Config.fromfile(path, format_python_code=False)
 
@@ -121,6 +123,7 @@ def test_a_server_may_move(capsys: pytest.CaptureFixture[str]) -> None:
     """A job goes on with the same model at another address, as after a new job of Slurm."""
     same = ('--data', 'sample', '--work-dir', 'outputs/run/w')
     written('--model', 'http://127.0.0.1:9/v1#m', *same)
+    Path('outputs/run/w').mkdir()  # as a run does
     config = written('--model', 'http://127.0.0.1:10/v1#m', *same)
     assert config.models[0].api_base == 'http://127.0.0.1:10/v1'
     other = ('--model', 'http://127.0.0.1:10/v1#other', *same)
@@ -210,18 +213,28 @@ def test_models_of_all_kinds(server: JudgeServer) -> None:
         (['--model', 'demo', '--data', 'livemathbench:1999'], '202412-hard'),
         (['--model', 'demo', 'demo', '--data', 'sample'], 'gpassk-demo'),
         (['--model', 'demo', '--data', 'sample', '--judge', 'llm'], 'OC_JUDGE_MODEL'),
-        (['--model', 'demo', '--data', 'sample', '--resume'], 'leave --resume out'),
         (['--model', 'http://me:secret@host/v1', '--data', 'sample'], 'is no URL'),
+        (['--model', 'http://me:secret@host/v1#m', '--data', 'sample'], 'is no URL'),
+        (['--model', 'http://host/v1?key=secret#m', '--data', 'sample'], 'is no URL'),
+        (['--model', 'served.py', '--data', 'sample'], 'is no URL'),
+        (['--model', 'demo', '--data', 'gbk.jsonl'], 'gbk.jsonl'),
+        (['--model', 'demo', '--data', 'utf16.jsonl'], 'utf16.jsonl'),
     ],
 )
 def test_what_cannot_work_ends_before_anything_is_written(
     options: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With a message that names the remedy."""
+    """With a message that names the remedy; in a dry run too, but for servers and engines."""
     Path('bad.csv').write_text('question,answer\n1 + 1 = ?,\n')
-    message = refused(capsys, *options)
-    assert told in message
-    assert 'secret' not in message
+    for code in ('gbk', 'utf16'):
+        Path(f'{code}.jsonl').write_text('{"question": "1 加 1 = ?", "answer": "2"}\n', code)
+    kind = 'opencompass_gpassk.inference.OpenAICompatible'
+    served = {'abbr': 'm', 'type': kind, 'path': 'm', 'api_base': 'http://me:secret@host/v1'}
+    Path('served.py').write_text(f'models = [{served}]')
+    for dry in ([], ['--dry-run'])[: 1 if 'does not answer' in told or 'serve' in told else 2]:
+        message = refused(capsys, *options, *dry)
+        assert told in message
+        assert 'secret' not in message
 
 
 def test_a_model_that_cannot_be_told_how_to_sample_is_refused(
@@ -505,11 +518,44 @@ def test_each_job_has_a_work_dir_of_its_own(capsys: pytest.CaptureFixture[str]) 
     named = (*job, '--work-dir', 'mine', '--dry-run')
     assert main(['run', *named]) == 0
     assert Path('mine.py').is_file()
-    assert main(['run', *named, '-n', '48']) == 0
+    assert main(['run', *named, '--limit', '3']) == 0  # what was only written reserves nothing
+    Path('mine').mkdir()
+    assert main(['run', *named, '--limit', '3', '-n', '48']) == 0
     assert main(['run', *named, '--limit', '2']) == 1
     told = capsys.readouterr().err
-    assert 'limit was None, and is 2' in told
+    assert 'limit was 3, and is 2' in told
     assert 'Choose another --work-dir' in told
+
+
+def test_a_job_without_a_run_begins_with_resume_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script may always pass it; a run that died before its config was there is none."""
+    started: list[list[str]] = []
+    monkeypatch.setattr(
+        opencompass_gpassk.commands.run,
+        '_opencompass',
+        lambda path, work_dir, args: started.append(args.opencompass) or 0,
+    )
+    job = ['run', '--model', 'demo', '--data', 'sums.jsonl', '--work-dir', 'w', '--resume']
+    assert main(job) == 0
+    Path('w/20260101_000000/configs').mkdir(parents=True)
+    assert main(job) == 0
+    Path('w/20250101_000000/configs').mkdir(parents=True)
+    Path('w/20250101_000000/configs/a.py').write_text(Path('w.py').read_text())
+    assert main(job) == 0
+    assert started == [[], [], ['-r', '20250101_000000']]
+
+
+def test_a_job_finds_its_work_dir_where_its_data_moved() -> None:
+    """The content of a file counts, not its path."""
+    job = ('--model', 'demo', '--data', 'sums.jsonl')
+    name = Path(written(*job).work_dir).name
+    Path('moved').mkdir()
+    Path('sums.jsonl').rename('moved/sums.jsonl')
+    job = ('--model', 'demo', '--data', 'moved/sums.jsonl')
+    assert Path(written(*job).work_dir).name == name
+    Path('moved/sums.jsonl').write_text('{"question": "1 + 1 = ?", "answer": "2"}\n')
+    assert main(['run', *job, '--dry-run']) == 0
+    assert len(list(Path('outputs/run').glob('*.py'))) == 2
 
 
 @pytest.mark.slow
@@ -554,15 +600,16 @@ def test_a_job_is_interrupted_and_resumed(
 
 @pytest.mark.slow
 def test_more_samples_are_asked_for_alone(
-    server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The table shows both n, the result remembers the look, and fewer samples cost nothing."""
+    """Even if all was moved. The table shows both n, and the result remembers the look."""
     job = ['run', '--model', server.url, '--data', 'sums.jsonl', '-k', '2', '-n']
     asked = []
 
     monkeypatch.setattr(opencompass_gpassk.commands.run, '_opencompass', job_here)
     for more in (['4'], ['12', '--resume'], ['3', '--resume', '--workers', '2']):
         before = server.calls
+        monkeypatch.chdir(Path.cwd().rename(tmp_path.with_name(f'{tmp_path.name}-n{more[0]}')))
         assert main([*job, *more]) == 0
         asked.append(server.calls - before - 1)  # one tries the protocol
     assert asked == [16, 32, 0]

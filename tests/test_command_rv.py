@@ -37,7 +37,7 @@ def test_a_question_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (['--per-group', '1'], '--per-group is 1; a question has at least 2 versions'),
         (['--per-group', '99', '--name', 'CandlesOnAWreath'], 'ask for'),
-        (['-o', '.'], '--output . is a folder'),
+        (['-o', '.'], '. is a folder; name the file'),
         (['--name', 'Xyzzy'], 'see gpassk rv list'),
         (['--name', 'LampInStep'], 'do you mean LampsInStep'),
     ],

@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import full_disk_named, written_whole
+
+TRIALS = '.trials.jsonl.gz'
+PARTS_OF_RUNS = frozenset(
+    ('configs', 'logs', 'predictions', 'results', 'verdicts.sqlite', 'step_scores.sqlite')
+)
 
 
 class NumbersAction(argparse.Action):
@@ -65,20 +71,53 @@ def add_numbers(
     parser.add_argument(name, action=NumbersAction, number=number, help=told, default=default)
 
 
-def check_output(output: Path | None, *, made: bool = False) -> None:
-    """Refuse an output that can't be written, before anything is computed.
+def check_outputs(
+    outputs: Iterable[Path | None], inputs: Iterable[Path | str | None] = (), *, made: bool = False
+) -> None:
+    """Refuse outputs that can't be written or would replace an input, before anything is computed.
 
     Args:
-        output: The file; None if there is none.
-        made: Whether its folder will be made.
+        outputs: The files that will be written, also those that are named after another; None if
+            there is none.
+        inputs: The files and folders that are read, ``-`` for the standard input.
+        made: Whether their folders will be made, and files be written beside them.
 
     Raises:
-        ValueError: If the output is a folder, or its folder is missing.
+        ValueError: If an output is a folder, its folder is missing, or it is an input.
     """
-    if output and output.is_dir():
-        raise ValueError(f'--output {output} is a folder; name the file to write')
-    if output and not made and not output.parent.is_dir():
-        raise ValueError(f'--output {output}: there is no folder {output.parent}; make it first')
+    given = [one for one in inputs if one]
+    for output in filter(None, outputs):
+        if output.is_dir():
+            raise ValueError(f'{output} is a folder; name the file to write')
+        if made and output.exists() and not output.is_file():
+            raise ValueError(
+                f'{output} is no file, and other files are written beside it; name one'
+            )
+        if not made and not output.parent.is_dir():
+            raise ValueError(f'{output}: there is no folder {output.parent}; make it first')
+        for one in given:
+            with suppress(OSError):
+                if output.is_file() and _replaces(output, one):
+                    raise ValueError(
+                        f'{output} is an input of this command ({one}), and would be replaced; '
+                        'name another output'
+                    )
+
+
+def _replaces(output: Path, given: Path | str) -> bool:
+    """Tell whether an existing file is an input, or a part of a run or of results that are one."""
+    if str(given) == '-':
+        return os.path.samestat(output.stat(), os.fstat(0))
+    path = Path(given)
+    if not path.is_dir():
+        trials = path.with_name(f'{path.stem}{TRIALS}')
+        result = path.with_name(f'{path.name.removesuffix(TRIALS)}.json')
+        return any(one.exists() and one.samefile(output) for one in (path, trials, result))
+    file, folder = output.resolve(), path.resolve()
+    has_trials = file.with_name(f'{file.stem}{TRIALS}').is_file() or file.name.endswith(TRIALS)
+    return file.is_relative_to(folder) and (
+        has_trials or not PARTS_OF_RUNS.isdisjoint(file.relative_to(folder).parts)
+    )
 
 
 def note(message: str) -> None:
@@ -112,14 +151,27 @@ def _opened(output: Path | None) -> Iterator[IO[str]]:
         yield sys.stdout
         sys.stdout.flush()
         return
-    target = output.resolve() if output.is_file() else output  # a link stays, a pipe too
-    with written_whole(target) as part, part.open('wb') as plain:
+    with written_output(output) as part, part.open('wb') as plain:
         # Without a name and a time in it, equal lines give equal files.
         packed = (
             gzip.GzipFile('', 'wb', fileobj=plain, mtime=0) if output.suffix == '.gz' else plain
         )
         with io.TextIOWrapper(packed, encoding='utf-8', newline='\n') as file:
             yield file
+
+
+@contextmanager
+def written_output(output: Path) -> Iterator[Path]:
+    """Yield the path to write for a file that the user named, which is written whole.
+
+    So a link is followed, and a pipe or a device, such as /dev/stdout, is written to.
+    """
+    if output.exists() and not output.is_file():
+        with full_disk_named(output):
+            yield output
+        return
+    with written_whole(output.resolve()) as part:
+        yield part
 
 
 def add_run_argument(parser: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.commands import add_command, check_outputs, note, write_lines
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
@@ -47,6 +47,7 @@ from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
 from opencompass_gpassk.results.stored_result import has_verdicts
 from opencompass_gpassk.results.true_verdicts import judge_error, most_sensitive, planned_ranges
+from opencompass_gpassk.runs.config import require_inside
 from opencompass_gpassk.trials import TrialTable, Verdict
 
 DESCRIPTION = """\
@@ -121,10 +122,10 @@ def run(args: argparse.Namespace) -> int:
     """Draw a sample, then write it, or compare the sources and print the tables."""
     if args.plan:
         return _plan(args)
-    check_output(_beside(args.output, '.json'))
-    check_output(args.draw)
+    inputs = [args.run_folder, args.store, *(one.removeprefix('judge:') for one in args.sources)]
+    check_outputs([*_outputs(args), args.draw], inputs)
     names = _names(args)
-    for path in filter(None, [args.draw, _beside(args.output, '.jsonl')]):
+    for path in filter(None, [args.draw, *_outputs(args)[2:]]):
         _spare_labels(path)
     results = _results(args)
     folder = results[0].run or (
@@ -186,11 +187,15 @@ def _compare(
     for table in tables:
         print(to_text(table))
     if args.output:
-        paths = [_beside(args.output, ending) for ending in ('.json', '.md', '.jsonl')]
-        paths[0].write_text(figures_json(found, names, errors, args.seed), encoding='ascii')
-        paths[1].write_text(markdown_audit(tables, found, names), encoding='utf-8')
-        write_lines(map(row_line, disagreement_rows(found)), paths[2])
-        note(f'{", ".join(map(str, paths))} written')
+        texts = (
+            figures_json(found, names, errors, args.seed),
+            markdown_audit(tables, found, names),
+            ''.join(map(row_line, disagreement_rows(found))),
+        )
+        for path, text in zip(_outputs(args), texts, strict=True):
+            with written_whole(path) as part:
+                part.write_text(text, encoding='utf-8')
+        note(f'{", ".join(map(str, _outputs(args)))} written')
     if labels:
         _keep(results, labels, store)
     return 0
@@ -217,6 +222,8 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
     for found, values in _values(results):
         if given := audits.get(str(found.result['signature'].get('judge'))):
             stored = read_object(found.path)
+            if found.run:
+                require_inside(found.run, found.path)
             stored['judge_error'] = judge_error(values, given, _intervals(found.result))
             with written_whole(found.path) as part:
                 part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
@@ -337,8 +344,9 @@ def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) 
     return VerdictStore.default_path(folder) or folder / VerdictStore.name
 
 
-def _beside(path: Path | None, ending: str) -> Any:
-    return path and path.with_name(f'{path.name}{ending}')
+def _outputs(args: argparse.Namespace) -> list[Path]:
+    path, endings = args.output, ('.json', '.md', '.jsonl')
+    return [path.with_name(f'{path.name}{ending}') for ending in endings] if path else []
 
 
 def _spare_labels(path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, add_numbers
+from opencompass_gpassk.commands import add_command, add_numbers, check_outputs, write_lines
 from opencompass_gpassk.compare.comparability import (
     cautions,
     incomparable,
@@ -155,6 +155,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
+    check_outputs([args.json, args.markdown], [args.a, args.b])
     settings = _settings(args.level)
     for name in ('margin', 'fail_unless_as_stable'):
         if (points := getattr(args, name)) is not None and not 0 < points < 100:
@@ -197,7 +198,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         document = comparison_document(pairs[0], compared, checks, unpaired, settings)
         text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)
-        args.json.write_text(text + '\n', encoding='ascii')
+        write_lines([text, '\n'], args.json)
     sides = [
         f'{side}: {one.model}, {one.run or one.path}'
         for side, one in zip('AB', pairs[0], strict=True)
@@ -337,7 +338,7 @@ def _write(
     if args.markdown:
         lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *told])
         text = '\n'.join(['# Comparison\n', lines, *map(to_markdown, tables)])
-        args.markdown.write_text(text, encoding='utf-8')
+        write_lines([text], args.markdown)
     body = [to_text(table) for table in tables]
     try:
         print('\n'.join([*map(one_line, sides), '', *body, *map(one_line, told)]), flush=True)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.shared_store import StoreError
+from opencompass_gpassk.formats.stored_files import full_disk_named
 from opencompass_gpassk.judging.judge import JudgeError
 
 # Command → what it is for; its module has the same name.
@@ -65,7 +66,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not encode every character
             stream.reconfigure(errors='backslashreplace')
     try:
-        return int(args.run(args))
+        with full_disk_named('standard output or a temporary file'):  # others have names
+            code = int(args.run(args))
+            sys.stdout.flush()
+        return code
     except BrokenPipeError:  # the reader of our output has closed it, as head does
         sys.stderr.close()
         return 1

@@ -14,13 +14,14 @@ from opencompass_gpassk.commands import (
     add_command,
     add_run_argument,
     add_trust_argument,
-    check_output,
+    check_outputs,
     note,
     write_lines,
 )
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.formats.parse_settings import parse_settings, settings_from
 from opencompass_gpassk.formats.shared_store import files_of
+from opencompass_gpassk.formats.stored_files import full_disk_named, require_no_links
 from opencompass_gpassk.judging.settings import MODES, read_settings
 from opencompass_gpassk.reasoneval.meta_evaluation import (
     THRESHOLDS,
@@ -102,10 +103,11 @@ def _add_score(actions: Any) -> None:
 def run_score(args: argparse.Namespace) -> int:
     """Score a file, and store scores as they come."""
     settings = scorer_settings(args)
-    check_output(args.output)
+    beside = _beside(args.output)
+    check_outputs([args.output, beside], [args.file, args.store, args.settings, args.judge])
     store = args.store or ScoreStore.default_path(None)
     rows = read_solutions(args.file, skip_bad=args.skip_bad, report=note)
-    beside = None if store else _beside(args.output)
+    beside = None if store else beside
     scorer = make_scorer(settings, report=note)
     delimiter = step_delimiter(settings, scorer)
     solutions = [solution_in(row, delimiter=delimiter, thinking=settings.thinking) for row in rows]
@@ -213,7 +215,7 @@ def _add_filter(actions: Any) -> None:
 
 def run_filter(args: argparse.Namespace) -> int:
     """Write the rows that are good enough, and print their share."""
-    check_output(args.output)
+    check_outputs([args.output], [args.file])
     found = select(
         args.file,
         min_validity=args.min_validity,
@@ -289,7 +291,7 @@ def _add_meta(actions: Any) -> None:
 
 def run_meta(args: argparse.Namespace) -> int:
     """Print and write the figures of all evaluators."""
-    check_output(args.output)
+    check_outputs([args.output], [args.data, *args.scores])
     limits = {
         ErrorKind.INVALID: args.min_validity,
         ErrorKind.REDUNDANT: args.max_redundancy,
@@ -301,7 +303,7 @@ def run_meta(args: argparse.Namespace) -> int:
     for table in [*meta_tables(found), *threshold_tables(found, THRESHOLDS)]:
         print(to_text(table))
     if args.output:
-        args.output.write_text(meta_json(found, THRESHOLDS), encoding='ascii')
+        write_lines([meta_json(found, THRESHOLDS)], args.output)
         note(f'{args.output} written')
     return 0
 
@@ -349,12 +351,20 @@ def run_train(args: argparse.Namespace) -> int:
         found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
         return [solution for each in found for solution in each]
 
+    for one in filter(None, (Path(args.backbone), args.settings, *args.labels, *args.held_out)):
+        if one.exists() and args.output.resolve() in (one.resolve(), one.resolve().parent):
+            raise ValueError(
+                f'-o {args.output} holds {one}, which is read, and which the model might replace; '
+                'name a folder for the model alone'
+            )
+    require_no_links(args.output.resolve())
     settings = TrainingSettings()
     if args.settings:
         settings = settings_from(args.settings, _training_settings)
     solutions, held_out = read(args.labels), read(args.held_out)
     model, tokenizer = load_for_training(args.backbone, seed=settings.seed)
-    trained = train(solutions, model, tokenizer, args.output, settings=settings, progress=True)
+    with full_disk_named(args.output):
+        trained = train(solutions, model, tokenizer, args.output, settings=settings, progress=True)
     from accelerate import PartialState
 
     if not PartialState().is_main_process:  # of several, the first alone prints

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_output
+from opencompass_gpassk.commands import add_command, check_outputs, written_output
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.report.files import write_for_paper
 from opencompass_gpassk.report.page.data import PageData, page_data
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if args.charts and args.charts.exists() and not args.charts.is_dir():
         raise ValueError(f'--charts {args.charts} is no folder')
     if not args.suspects:
-        check_output(args.output)
+        check_outputs([args.output], [*args.paths, args.responses])
     data = page_data(args.paths, responses=args.responses)
     tasks = [f'{task} ({run}): {state}' for run, task, state in data.tasks]
     absent = [data.shown(line) for line in (*tasks, *data.untold)]
@@ -95,7 +95,8 @@ def run(args: argparse.Namespace) -> int:
     if args.suspects:
         list_suspects(data)
         return 1 if tasks else 0
-    write_page(args.output, data)
+    with written_output(args.output) as part:
+        write_page(part, data)
     entries = sum(len(one.entries) for one in data.data_sets)
     size = args.output.stat().st_size / 1e6
     print(

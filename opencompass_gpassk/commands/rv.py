@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.commands import add_command, check_outputs, note, write_lines
 from opencompass_gpassk.datasets.rv_files import write_line
 from opencompass_gpassk.rv.generation import generate, versions
 from opencompass_gpassk.rv.question import question_named, questions
@@ -115,7 +115,7 @@ def run_generate(args: argparse.Namespace) -> int:
     """Write all rows, or none on an error."""
     if args.per_group < 2:
         raise ValueError(f'--per-group is {args.per_group}; a question has at least 2 versions')
-    check_output(args.output)
+    check_outputs([args.output], [args.path])
     languages = ['cn', 'en'] if args.language == 'both' else [args.language]
     rows = list(generate(args.source, args.per_group, args.seed, args.name, languages, args.path))
     lines = [write_line(row) for row in rows]

@@ -18,13 +18,13 @@ from opencompass_gpassk.commands import (
     add_command,
     add_numbers,
     add_undecided_argument,
-    check_output,
+    check_outputs,
     note,
 )
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.jsonlines import row_line, without_nan
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import appended, written_whole
 from opencompass_gpassk.judging.judge import Candidate
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
@@ -173,11 +173,15 @@ class Source:
 
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
-    check_output(args.output, made=True)
+    if args.output and args.output.is_symlink() and args.output.is_file():
+        args.output = args.output.resolve()  # a link that the user named stays
+    inputs = [*args.samples, args.judge, args.store]
+    check_outputs(_files(args.output), inputs, made=True)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     settings = read_settings('rule' if args.judge == THEIRS else args.judge, args.undecided)
     groups = _groups(args)
+    inputs += [one.path for sources in groups.values() for one in sources]
     results: dict[str, dict[str, dict[str, Any]]] = {}
     for (known, named), sources in groups.items():
         if (sampled := _read(sources, args)) is None:
@@ -187,6 +191,7 @@ def run(args: argparse.Namespace) -> int:
         path = args.output
         if path and len(groups) > 1:
             path = path.with_suffix('') / model / f'{sampled.name}.json'
+        check_outputs(_files(path), inputs, made=True)
         whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         folder = sources[0].run or (args.output.parent if args.output else Path())
@@ -343,10 +348,11 @@ def _score(
     model: str,
 ) -> dict[str, Any]:
     protocol = _protocol(sampled, args)
+    *_, rows = _files(path) or [Path(os.devnull)]
     if path:
         path.parent.mkdir(parents=True, exist_ok=True)
-    rows = path.with_name(f'{path.stem}.verdicts.jsonl') if path else Path(os.devnull)
-    with rows.open('w', encoding='utf-8', buffering=1) as file:
+        rows.unlink(missing_ok=True)
+    with appended(rows) if path else rows.open('ab') as file:
         verdicts = judge_responses(
             sampled.problems,
             sampled.responses,
@@ -355,7 +361,7 @@ def _score(
             min_coverage=args.min_coverage,
             again='run the command again',
             report=note,
-            decided=lambda case, judgement: file.write(_row(case, judgement)),
+            decided=lambda case, judgement: file.write(_row(case, judgement)) and file.flush(),
         )
     if args.judge == THEIRS:
         verdicts = _theirs(verdicts, sampled)
@@ -386,7 +392,6 @@ def _score(
         result['columns'] = _columns(args.columns)
     if path:
         _write(path, table, result)
-        rows.unlink()  # the trials hold its verdicts
     return result
 
 
@@ -417,16 +422,24 @@ def _theirs(ruled: Verdicts, sampled: SampledProblems) -> Verdicts:
     return Verdicts(judgements, signature, described, ruled.notes)
 
 
-def _row(case: Candidate, judgement: Judgement) -> str:
+def _row(case: Candidate, judgement: Judgement) -> bytes:
     """Return a verdict by rule as a line."""
     row = {'question': case.question, 'gold': case.gold, 'answer': case.answer}
-    return row_line(row | {'verdict': judgement.verdict.value, 'reason': judgement.reason})
+    row |= {'verdict': judgement.verdict.value, 'reason': judgement.reason}
+    return row_line(row).encode()
+
+
+def _files(path: Path | None) -> list[Path]:
+    """Return a result, its trials, and its verdicts by rule, which stay until it is there."""
+    endings = ('.trials.jsonl.gz', '.verdicts.jsonl')
+    return [path, *(path.with_name(f'{path.stem}{one}') for one in endings)] if path else []
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-    trials = path.with_name(f'{path.stem}.trials.jsonl.gz')
+    _, trials, rows = _files(path)
     store(trials, table, result)
     text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)
     with written_whole(path) as part:
         part.write_text(text + '\n', encoding='ascii')
+    rows.unlink()  # the trials hold its verdicts
     note(f'{path} and {trials.name} written')

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_output, note, write_lines
+from opencompass_gpassk.commands import add_command, check_outputs, note, write_lines
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.shared_store import DATABASE_NAMES
 from opencompass_gpassk.judging.verdict_files import read_verdict_rows, verdict_line
@@ -155,9 +155,7 @@ def require_beginnable(path: Path) -> None:
 
 
 def _export(args: argparse.Namespace, path: Path) -> int:
-    check_output(args.output)
-    if args.output and args.output.exists() and args.output.samefile(path):
-        raise ValueError(f'{args.output} is the verdict store itself; name another file to write')
+    check_outputs([args.output], [path])
     with VerdictStore(path, read_only=True) as store:
         count = write_lines(map(verdict_line, _selected(store, args)), args.output)
     note(f'{counted(count, "verdict")} written')

@@ -1,13 +1,14 @@
 """Files of a run folder, perhaps made by someone else: only regular files of bounded size are read.
 
 A pipe never ends, a gzip file of megabytes may hold gigabytes, and JSON may take twenty times its
-size in memory. All results, trials, predictions and configs are read here. Files that must be
-written whole or not at all are written here.
+size in memory. All results, trials, predictions and configs are read here. Files are written here:
+whole or not at all, or at their end, and never through a link that may lie in such a folder.
 """
 
 from __future__ import annotations
 
 import codecs
+import errno
 import json
 import os
 import re
@@ -47,6 +48,7 @@ PREDICTIONS = 1_000_000
 RECORD_CHARACTERS = 16 * MIB
 SAMPLES = LineBounds(PREDICTIONS_BYTES, 1_000_000, RESULT_BYTES)
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 GZIP = b'\x1f\x8b'
 MEMBERS = 1000  # of a gzip file; reading many empty ones would take minutes
 PIECE = MIB  # bytes read at once
@@ -159,21 +161,69 @@ def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
 def written_whole(path: Path) -> Iterator[Path]:
     """Yield the path of a temporary file, which replaces ``path`` when the block ends.
 
-    If the block fails or the process is killed, ``path`` stays as it was.
+    If the block fails or the process is killed, ``path`` stays as it was. If it is a link, the link
+    is replaced, and what it points to stays.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists() and not path.is_file():  # a device or a pipe, such as /dev/stdout
-        yield path
-        return
     part = path.with_name(f'.{path.name}.{os.getpid()}.part')
-    part.unlink(missing_ok=True)  # it may be a planted link
+    with full_disk_named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)  # it may be a planted link
+        try:
+            yield part
+            with part.open('rb') as file:
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def appended(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read it and to add to it; it is made if there is none.
+
+    Raises:
+        ValueError: If it is a link, a pipe or a device, which may have been planted.
+    """
+    with full_disk_named(path), open(path, 'a+b', opener=_open_no_link) as file:
+        yield file
+
+
+def _open_no_link(path: str, flags: int) -> int:
     try:
-        yield part
-        with part.open('rb') as file:
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+        # Opening a pipe without a reader would block.
+        file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        raise _planted(path) if error.errno == errno.ELOOP else error from None
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise _planted(path)
+    return file
+
+
+def _planted(path: Path | str) -> ValueError:
+    return ValueError(
+        f'{path} is a link or no regular file. Nothing is written through it, since it may lead '
+        'to any file of yours; delete it, or put what it points to in its place'
+    )
+
+
+def require_no_links(folder: Path) -> None:
+    """Raise a ValueError if a folder in which other programs will write is a link, or has one."""
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place), *(Path(place, name) for name in (*folders, *files))):
+            if path.is_symlink():
+                raise _planted(path)
+
+
+@contextmanager
+def full_disk_named(place: Path | str) -> Iterator[None]:
+    """Add what was written to errors of a full disk, which name no file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in FULL and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(place)) from error
+        raise
 
 
 def _members(file: BinaryIO) -> Iterator[tuple[str, Any]]:

@@ -19,7 +19,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.stored_files import open_regular, read_members, written_whole
+from opencompass_gpassk.formats.stored_files import (
+    appended,
+    open_regular,
+    read_members,
+    written_whole,
+)
 from opencompass_gpassk.inference.sample_requests import Request
 
 Record = dict[str, Any]
@@ -128,7 +133,7 @@ class Progress:
                 elif line.identity in samples or not line.key:
                     self.other_settings += 1
         if self.writes:
-            with self.path.open('a+b') as file:  # the next line must not stick to a torn one
+            with appended(self.path) as file:  # the next line must not stick to a torn one
                 if file.tell() and file.seek(-1, os.SEEK_END) and file.read() != b'\n':
                     file.write(b'\n')
 
@@ -163,7 +168,7 @@ class Progress:
         if not self.writes:
             self.places |= {one.index: -1 for one, record in finished if 'lost' not in record}
             return
-        with self.path.open('ab') as file:
+        with appended(self.path) as file:
             for request, record in finished:
                 if 'lost' not in record:
                     self.places[request.index] = file.tell()

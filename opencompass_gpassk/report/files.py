@@ -17,6 +17,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import escape_markdown, one_line, spreadsheet_text
 from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.formats.stored_files import full_disk_named, written_whole
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.charts.contents import report_charts
@@ -238,7 +239,8 @@ def latest_folder(summary: Path) -> Iterator[Path]:
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     try:
-        yield part
+        with full_disk_named(latest):
+            yield part
         if latest.is_dir():
             written = datetime.fromtimestamp(latest.stat().st_mtime)
             older = summary / f'{written:%Y%m%d_%H%M%S}'
@@ -300,7 +302,6 @@ def write_charts(
             figure = draw_chart(chart, width)
         except ImportError as error:
             raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
-        folder.mkdir(parents=True, exist_ok=True)
         name = re.sub(r'[^\w.-]+', '_', chart.name)
         name = name if len(name) <= LONGEST else f'{name[: LONGEST - 20]}{name[-20:]}'
         if folder / f'{name}{kinds[0]}' in paths:
@@ -324,11 +325,12 @@ def write_for_paper(folder: Path, board: Board, width: float) -> list[Path]:
         MissingMatplotlibError: If matplotlib is missing.
     """
     charts = write_charts(folder, board, width, VECTORS)
-    folder.mkdir(parents=True, exist_ok=True)
     tables = paper_tables(board, report_tables(board))
     included = {path.name: told for path, told in charts.items() if path.suffix == VECTORS[0]}
     path = folder / 'gpassk.tex'
-    path.write_text(latex_report(tables, charts=included, wide=width > COLUMN), encoding='utf-8')
+    text = latex_report(tables, charts=included, wide=width > COLUMN)
+    with written_whole(path) as part:
+        part.write_text(text, encoding='utf-8')
     return [*charts, path]
 
 

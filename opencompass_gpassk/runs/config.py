@@ -154,7 +154,14 @@ def find_run(path: Path) -> Path:
             f'{path}: there is no run of OpenCompass in it; name its work dir, such as '
             'outputs/default, or a timestamp folder in that'
         )
-    return max(runs, key=lambda run: run.name)
+    # A run that died at its start has a folder, and no config.
+    return max(runs, key=lambda run: (any(run.glob('configs/*.py')), run.name))
+
+
+def require_inside(run: Path, path: Path) -> None:
+    """Refuse to write a file whose folder is, or is in, a link that leads out of the run."""
+    if not path.parent.resolve().is_relative_to(run.resolve()):
+        raise ValueError(f'{path.parent} is a link out of the run; replace it by a folder')
 
 
 def read_run_config(folder: Path, *, trusted: bool = False) -> Mapping[str, Any]:

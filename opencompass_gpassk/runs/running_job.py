@@ -11,7 +11,7 @@ from typing import IO
 
 import psutil
 
-from opencompass_gpassk.formats.stored_files import open_regular
+from opencompass_gpassk.formats.stored_files import appended, open_regular
 from opencompass_gpassk.runs.config import find_run, run_config
 
 # In the work dir; `opencompass -r` goes on with the entry whose name comes last there.
@@ -44,7 +44,7 @@ def lock(log: IO[bytes], work_dir: Path) -> None:
 def require_idle(work_dir: Path) -> None:
     """Raise a ValueError if a job runs in a work dir."""
     if (work_dir / LOG).is_file():
-        with (work_dir / LOG).open('ab') as log:
+        with appended(work_dir / LOG) as log:
             lock(log, work_dir)
 
 

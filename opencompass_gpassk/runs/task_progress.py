@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import shutil
 import sys
 import threading
@@ -21,8 +20,14 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import called, one_line, short_line
 from opencompass_gpassk.formats.progress_bar import NO_REPLY, newest_bar
-from opencompass_gpassk.formats.stored_files import read_json
-from opencompass_gpassk.runs.config import Run, planned_run, read_run_config, run_config
+from opencompass_gpassk.formats.stored_files import read_json, written_whole
+from opencompass_gpassk.runs.config import (
+    Run,
+    planned_run,
+    read_run_config,
+    require_inside,
+    run_config,
+)
 from opencompass_gpassk.runs.predictions import shard_numbers
 from opencompass_gpassk.runs.running_job import begun_run
 from opencompass_gpassk.runs.slurm_queue import in_queue
@@ -61,7 +66,9 @@ def progress_file(output: Path | None, stage: str) -> Iterator[None]:
     def tell(state: str) -> None:
         with suppress(Exception):  # a full disk, a planted link: the work goes on
             told.update(_of_newest_bar())
-            _write(Path(run), path, json.dumps({**told, 'state': state}))
+            require_inside(Path(run), path)
+            with written_whole(path) as part:
+                part.write_text(json.dumps({**told, 'state': state}), encoding='ascii')
 
     def go_on() -> None:
         tell(RUNNING)
@@ -95,17 +102,6 @@ def _of_newest_bar() -> dict[str, Any]:
         'quiet': said.get(NO_REPLY, ''),
         'left': round(missing * bar.format_dict['elapsed'] / new) if new else None,
     }
-
-
-def _write(run: Path, path: Path, text: str) -> None:
-    if not path.parent.resolve().is_relative_to(run.resolve()):
-        return  # a run folder from someone else may hold links
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Not flushed to the disk as results are: a file of two seconds ago is no loss.
-    part = path.with_name(f'.{path.name}.{os.getpid()}.part')
-    part.unlink(missing_ok=True)
-    part.write_text(text, encoding='ascii')
-    part.replace(path)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import counted
-from opencompass_gpassk.formats.stored_files import open_regular, read_object
+from opencompass_gpassk.formats.stored_files import appended, open_regular, read_object
 from opencompass_gpassk.runs.config import Run, run_config
 from opencompass_gpassk.runs.predictions import (
     Gaps,
@@ -113,8 +113,8 @@ def last_exception(log: str) -> str | None:
 
 def tell_end(log: Path, told: str) -> None:
     """Add to a task's log how it ended, as a line of its own."""
-    with log.open('a') as file:
-        file.write(f'\n{told}\n')
+    with appended(log) as file:
+        file.write(f'\n{told}\n'.encode())
 
 
 def tell_interrupted(run: Path, since: float) -> None:

@@ -35,5 +35,5 @@ def opencompass(folder: Path, *arguments: str, settings: Mapping[str, str] | Non
 
 def job_here(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     """Run a job of ``gpassk run`` in this process, in place of its function ``_opencompass``."""
-    opencompass(Path(), str(path), TASKS_HERE, *['-r'] * args.resume)
+    opencompass(Path(), str(path), TASKS_HERE, *args.opencompass)
     return 0

@@ -33,13 +33,13 @@ from opencompass_gpassk.commands.rescore.known_classes import (
     recorded_judge,
     recorded_reasoning,
 )
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import require_no_links, written_whole
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.settings import MODES, judge_name
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.results.stored_result import headline_figures, read_figure
-from opencompass_gpassk.runs.config import find_run, planned, read_run_config
+from opencompass_gpassk.runs.config import find_run, planned, read_run_config, require_inside
 
 JUDGING, SCORING = 'GPassKEvaluator', 'ReasonEvalEvaluator'
 
@@ -242,7 +242,8 @@ def rescore(
                 datasets=[[changes.of(dataset, before)]],
                 work_dir=str(run),
             )
-            _require_inside(run, model, dataset)
+            require_inside(run, Path(get_infer_output_path(model, dataset, str(run / 'results'))))
+            require_no_links(run / 'summary')
             details = 'details' in before or not before
             chosen = {'judge': changes.judge, 'taus': changes.taus, 'k': changes.k}
             rescored = {name for name, value in chosen.items() if value is not None}
@@ -319,14 +320,6 @@ def _require_known(
                 f'{kind} {", ".join(unknown)} is not in the run; choose from '
                 f'{", ".join(sorted(known))}'
             )
-
-
-def _require_inside(run: Path, model: Any, dataset: Any) -> None:
-    """Refuse to write through a link that leads out of the run folder."""
-    result = Path(get_infer_output_path(model, dataset, str(run / 'results')))
-    for path in (result.parent, run / 'summary'):
-        if not path.resolve().is_relative_to(run.resolve()):
-            raise ValueError(f'{path} is a link out of the run; replace it by a folder')
 
 
 def _result(run: Path, model: Any, dataset: Any) -> dict[str, Any]:

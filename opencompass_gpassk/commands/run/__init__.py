@@ -17,6 +17,7 @@ from opencompass_gpassk.commands import add_command, add_numbers
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.job import (
     FEWEST_ROWS,
+    WRITTEN_BY_US,
     Protocol,
     dataset_configs,
     difference,
@@ -28,13 +29,22 @@ from opencompass_gpassk.commands.run.job import (
     work_folder,
 )
 from opencompass_gpassk.commands.run.server_check import served_models, try_requests
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import (
+    CONFIG_BYTES,
+    appended,
+    read_bytes,
+    require_no_links,
+    written_whole,
+)
 from opencompass_gpassk.inference.backend import UnknownBackend
+from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.runs.config import (
+    N_OF_NAME,
     find_run,
     planned_run,
     read_literal_config,
     read_run_config,
+    run_config,
 )
 from opencompass_gpassk.runs.running_job import LOG, begun_run, lock, require_idle
 from opencompass_gpassk.runs.task_progress import watch
@@ -167,7 +177,11 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument(
         '--resume', action='store_true', help='go on with the newest run of the same job'
     )
-    parser.add_argument('--dry-run', action='store_true', help='write the config only')
+    parser.add_argument(
+        '--dry-run',
+        action='store_true',
+        help='check all but the servers, and write the config only',
+    )
     parser.add_argument(
         'opencompass', nargs='*', metavar='-- OPTIONS', help='further options of opencompass'
     )
@@ -189,8 +203,13 @@ def run(args: argparse.Namespace) -> int:
     require_idle(work_dir)
     config = config or _config(args)
     path = work_dir.with_name(f'{work_dir.name}.py')
+    if path.is_file() and not read_bytes(path, CONFIG_BYTES).startswith(WRITTEN_BY_US):
+        raise ValueError(
+            f'{path} would be the config of this job, and is a file of yours; choose another '
+            '--work-dir'
+        )
     workers, shards = args.workers or 1, split(config['models'], args.workers or 1)
-    if path.is_file():
+    if path.is_file() and work_dir.is_dir():  # else nothing was run with it
         before = read_literal_config(path)
         if told := difference(draws(before), draws(config)):
             raise ValueError(
@@ -198,8 +217,9 @@ def run(args: argparse.Namespace) -> int:
                 'this setting as it was. With --resume, -n, -k, --tau, --judge, --workers and the '
                 'address of a server may change'
             )
-    if args.resume:
-        run_before, finished = _resumed(work_dir)
+    if args.resume and (resumed := _resumed(work_dir)):
+        folder, run_before, finished = resumed
+        args.opencompass += ['-r', folder.name]
         former = run_before['infer']['partitioner']
         workers = args.workers or former['num_worker']
         shards = {
@@ -209,6 +229,10 @@ def run(args: argparse.Namespace) -> int:
         # Results of another n stay in the table.
         asked = {one['abbr'] for one in config['datasets']}
         others = [one for one in run_before['datasets'] if one['abbr'] in finished - asked]
+        files = {N_OF_NAME.sub('', one['abbr']): one.get('path') for one in config['datasets']}
+        for one in others:  # a file may have been moved
+            if path_now := files.get(N_OF_NAME.sub('', one['abbr'])):
+                one['path'] = path_now
         config = {**config, 'datasets': [*others, *config['datasets']]}
     text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     if work_dir.is_dir() and not args.resume and not args.dry_run:
@@ -217,12 +241,11 @@ def run(args: argparse.Namespace) -> int:
             'with the earlier one, or to see its table, add --resume',
             file=sys.stderr,
         )
-    if not args.dry_run:
-        if not args.unsampled:
-            _check_sampling(config)
-        print('Checking data and servers …', file=sys.stderr)
-        load_data(config['datasets'])
-        _check(config)
+    if not args.unsampled:
+        _check_sampling(config)
+    print('Checking data and servers …', file=sys.stderr)
+    load_data(config['datasets'])
+    _check(config, ask=not args.dry_run)
     require_idle(work_dir)  # another start may have been as far
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -230,19 +253,26 @@ def run(args: argparse.Namespace) -> int:
     return 0 if args.dry_run else _opencompass(path, work_dir, args)
 
 
-def _resumed(work_dir: Path) -> tuple[Mapping[str, Any], set[str]]:
-    """Return the config of the run to go on with, and the data sets that are finished in it."""
+def _resumed(work_dir: Path) -> tuple[Path, Mapping[str, Any], set[str]] | None:
+    """Return the run to go on with, its config, and the data sets that are finished in it.
+
+    None if the job has no run yet, or if OpenCompass died before it had begun one.
+    """
     try:
         folder = find_run(work_dir)
-        config = read_run_config(folder)
-    except ValueError as error:
-        raise ValueError(
-            f'{error}. This job has no run to go on with; leave --resume out (with another '
-            'model, data set or sampling setting it is another job)'
-        ) from None
+        run_config(folder)
+    except ValueError:
+        print(
+            f'There is no run in {work_dir} to go on with; a new one begins. (With another model, '
+            'data set or sampling setting it is another job.)',
+            file=sys.stderr,
+        )
+        return None
+    require_no_links(folder)  # OpenCompass would write its logs through them
+    config = read_run_config(folder)
     states = task_states(planned_run(folder, config))
     undone = {one.dataset for one in states if one.state is not State.FINISHED}
-    return config, {one.dataset for one in states} - undone
+    return folder, config, {one.dataset for one in states} - undone
 
 
 def _config(args: argparse.Namespace) -> dict[str, Any]:
@@ -379,21 +409,25 @@ def load_data(datasets: Sequence[Mapping[str, Any]]) -> None:
             raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}{ways_out}') from error
 
 
-def _check(config: Mapping[str, Any]) -> None:
-    """Ask the servers of models and judges as the job will.
+def _check(config: Mapping[str, Any], *, ask: bool) -> None:
+    """Check the addresses of models and judges, and ask the servers as the job will.
 
     Raises:
         ValueError: If the job would fail.
     """
     judges = [one['eval_cfg']['evaluator'].get('judge') for one in config['datasets']]
     judges = [one for one in judges if isinstance(one, Mapping) and one.get('api_base')]
+    models = [one for one in config['models'] if str(one['type']).endswith('.OpenAICompatible')]
+    for one in (*judges, *models):
+        read_addresses(one.get('api_base', ''))
+    if not ask:
+        return
     for one in {repr(judge): judge for judge in judges}.values():
         served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
     samplings = [sampling_of(one) for one in config['datasets']]
     distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
-    for model in config['models']:
-        if str(model['type']).endswith('.OpenAICompatible'):
-            try_requests(model, distinct)
+    for model in models:
+        try_requests(model, distinct)
 
 
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
@@ -401,14 +435,12 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
     work_dir.mkdir(parents=True, exist_ok=True)
     screen = work_dir / LOG
     command = [sys.executable, '-m', 'opencompass.cli.main', str(path), *args.opencompass]
-    with screen.open('a+b') as log:
+    with appended(screen) as log:
         # As standard input, the log is open in all processes of the job, and so locked until the
         # last one ends, even if this one was killed.
         lock(log, work_dir)
         print(f'Log of OpenCompass: {screen}', flush=True)
-        process = subprocess.Popen(
-            command + ['-r'] * args.resume, stdin=log, stdout=log, stderr=subprocess.STDOUT
-        )
+        process = subprocess.Popen(command, stdin=log, stdout=log, stderr=subprocess.STDOUT)
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             watch(work_dir, lambda _: process.poll() is None)

@@ -197,11 +197,13 @@ def lasting(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return what stays the same in a job that is asked for more samples, or judged otherwise.
 
     A data set's n, k and evaluation are left out: with them, no other problem and no other response
-    would be asked for.
+    would be asked for. So is the place of a file of the user: its name has the hash of its content.
     """
     datasets = {}
     for one in config['datasets']:
-        left_out = ('n', 'k', 'eval_cfg', 'abbr')
+        left_out = ['n', 'k', 'eval_cfg', 'abbr']
+        if Path(str(one.get('path'))).is_absolute():
+            left_out.append('path')
         kept = {name: value for name, value in one.items() if name not in left_out}
         abbr = N_OF_NAME.sub('', one['abbr'])
         datasets[abbr] = {**kept, 'abbr': abbr}
@@ -310,6 +312,7 @@ def job_text(
     return HEAD + ''.join(f'{name} = {one}\n' for name, one in zip(values, shown, strict=True))
 
 
+WRITTEN_BY_US = b'# Written by gpassk run.'
 HEAD = """\
 # Written by gpassk run. To start the job, or to go on after it was interrupted:
 #     opencompass THIS_FILE

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.stored_result import Estimate
 
@@ -108,9 +109,9 @@ def save_chart(figure: Figure, path: Path, caption: str = '') -> None:
 
     kind = path.suffix.removeprefix('.')
     made = {'png': ['Software'], 'svg': ['Date', 'Creator'], 'pdf': ['CreationDate', 'Producer']}
-    with rc_context(RC):
+    with rc_context(RC), written_whole(path) as part:
         known = {'Title': caption, **dict.fromkeys(made[kind])}
-        figure.savefig(path, dpi=200, format=kind, metadata=known)
+        figure.savefig(part, dpi=200, format=kind, metadata=known)
 
 
 def plot_lines(

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.compare.claims import p_text, signed
-from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.report.page.data import DataSet, PageData, run_facts
 from opencompass_gpassk.report.page.drawings import DARK, LIGHT, MARKERS, percent
 from opencompass_gpassk.report.page.formulas import with_mathematics
@@ -33,16 +32,8 @@ TOGETHER = 16  # problems that are compressed together
 
 
 def write_page(path: Path, data: PageData) -> None:
-    """Write the page to a file, whole or not at all.
-
-    Raises:
-        ValueError: If the path is a folder.
-    """
-    if path.is_dir():
-        raise ValueError(f'{path} is a folder; name a file, such as {path / "report.html"}')
-    text = render_page(data)
-    with written_whole(path) as part:
-        part.write_text(text, encoding='utf-8', errors='replace')
+    """Write the page to a file."""
+    path.write_text(render_page(data), encoding='utf-8', errors='replace')
 
 
 def render_page(data: PageData) -> str:
