@@ -20,8 +20,8 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.jsonlines import parse_row
 from opencompass_gpassk.formats.stored_files import SAMPLES, stored_lines
-from opencompass_gpassk.samples.inspect_logs import message_text, only_target, output_flags
-from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+from opencompass_gpassk.samples.inspect_logs import message_text, output_flags
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
 
 USAGE = 'predictions'  # kept among what the log says of itself
 
@@ -54,7 +54,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     return {
         'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
         'question': asked,
-        'answer': only_target(fields),
+        'answer': gold_answer(fields, 'target'),
         'sample': sample | (_usage(log).get(index, {}) if isinstance(index, int) else {}),
         'theirs': main,
     }
