@@ -217,13 +217,20 @@ def test_reasons_are_explained(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert summary == SUMMARY
 
 
-def test_texts_may_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --match exact an equal value in other words is different."""
+def test_texts_may_be_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With exact an equal value in other words is different; the option goes before the setting."""
     path = tmp_path / 'pairs.jsonl'
     answers = ['\\boxed{x + 1}', '\\boxed{1+x}']
     path.write_text(lines([{'gold': 'x+1', 'prediction': answer} for answer in answers]))
-    for match, expected in (('exact', ['same', 'different']), ('value', ['same', 'same'])):
-        assert main(['check', str(path), '--match', match]) == 0
+    for match, named, expected in (
+        ('exact', '', ['same', 'different']),
+        ('value', 'exact', ['same', 'same']),
+        ('', 'exact', ['same', 'different']),
+    ):
+        monkeypatch.setenv('GPASSK_MATCH', named)
+        assert main(['check', str(path), *(['--match', match] if match else [])]) == 0
         out = capsys.readouterr().out
         assert [json.loads(line)['verdict'] for line in out.splitlines()] == expected
 

@@ -18,6 +18,7 @@ from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.rules import without_answer
+from opencompass_gpassk.judging.settings import MATCHES, environment_match
 from opencompass_gpassk.trials import OPEN
 
 DESCRIPTION = """\
@@ -39,10 +40,9 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument(
         '--match',
-        choices=('value', 'exact'),
-        default='value',
-        help='value (default): the values must be equal; exact: the texts, except for spaces that '
-        'LaTeX ignores',
+        choices=MATCHES,
+        help='value: the values must be equal; exact: the texts, except for spaces that LaTeX '
+        'ignores (default: GPASSK_MATCH, else value)',
     )
     parser.add_argument(
         '--explain',
@@ -69,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
 
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    results = check_in_order(pairs(), match=args.match, workers=args.workers)
+    match = args.match or environment_match()
+    results = check_in_order(pairs(), match=match, workers=args.workers)
     # In one terminal the rows themselves are the progress.
     shown = not (sys.stdout.isatty() and sys.stderr.isatty())
     with closing(results):
