@@ -15,6 +15,7 @@ from typing import Any
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.answers.worker_pool import Pair, check_in_order
 from opencompass_gpassk.commands import add_command
+from opencompass_gpassk.datasets.data_files import text_of
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.rules import without_answer
@@ -119,13 +120,13 @@ def _rows(path: str) -> Iterator[dict[str, Any]]:
 def _row(line: str) -> dict[str, Any]:
     row = parse_row(line)
     for field in ('gold', 'prediction'):
-        if isinstance(row.get(field), bool) or not isinstance(row.get(field), (str, int, float)):
+        if not isinstance(row.get(field), str) and not text_of(row.get(field)):
             raise ValueError(f'{_named(row, field)}; give {field} as a text in quotes')
     if 'label' in row and row['label'] not in (True, False):
         raise ValueError(f'{_named(row, "label")}; give true or false, or leave it out')
     if not isinstance(row.get('question'), (str, NoneType)):
         raise ValueError(f'{_named(row, "question")}; give a text in quotes, or leave it out')
-    kept = {field: str(row[field]) for field in ('gold', 'prediction')}
+    kept = {field: text_of(row[field]) or row[field] for field in ('gold', 'prediction')}
     if row.get('question'):
         kept['question'] = row['question']
     return {**kept, 'label': bool(row['label'])} if 'label' in row else kept

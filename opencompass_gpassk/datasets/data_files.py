@@ -159,10 +159,7 @@ def _json(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a Parquet file, whose size in memory is bounded.
-
-    A kilobyte may hold a million rows of a megabyte, so that what it says of its size doesn't tell.
-    """
+    """Yield the rows of a Parquet file; their size is counted, as a kilobyte may hold terabytes."""
     import pyarrow
     import pyarrow.parquet
 
@@ -171,12 +168,12 @@ def parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
         file = pyarrow.parquet.ParquetFile(path)
         check_columns(str(path), file.schema_arrow.names)
         for batch in file.iter_batches(ROWS_AT_ONCE):
-            size += batch.nbytes
             for index in range(batch.num_rows):
-                if size > SAMPLES.size or number >= SAMPLES.lines:
-                    raise ValueError(f'{path}: it holds too much; split it')
                 (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
                 number += 1
+                size += len(repr(fields))
+                if size > SAMPLES.size or number > SAMPLES.lines:
+                    raise ValueError(f'{path}: it holds too much; split it')
                 yield f'row {number}', fields
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise ValueError(f'{path}: not a Parquet file: {short_line(str(error))}') from error
