@@ -100,8 +100,12 @@ def test_gzip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ('{"gold": "1"}', 'field prediction is missing; give prediction as a text'),
         ('{"prediction": "1"}', 'field gold is missing; give gold as a text'),
         ('{"gold": null, "prediction": "1"}', 'field gold is null; give gold as a text'),
-        ('{"gold": ["1"], "prediction": "1"}', 'field gold is ["1"]; give gold as a text'),
+        (
+            '{"gold": ["1", "2"], "prediction": "1"}',
+            'field gold is ["1", "2"]; give gold as a text',
+        ),
         ('{"gold": true, "prediction": "1"}', 'field gold is true; give gold as a text'),
+        ('{"gold": 1e400, "prediction": "1"}', 'field gold is Infinity; give gold as a text'),
         ('{"gold": "1", "prediction": "1", "label": "no"}', 'field label is "no"; give true or'),
         ('[1, 2]', 'a row is an object {…}, not a list'),
         ('{"gold": "1", "predic', 'not JSON: Unterminated string'),
