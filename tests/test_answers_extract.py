@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 
 from opencompass_gpassk.answers.check import is_settled
-from opencompass_gpassk.answers.extract import boxed, extract_answer
+from opencompass_gpassk.answers.extract import READ, boxed, extract_answer
 from opencompass_gpassk.answers.words_around import stated_value
 
 CASES = json.loads((Path(__file__).parent / 'cases/answers_extract.json').read_text('utf-8'))
@@ -39,6 +39,13 @@ def test_the_work_grows_no_faster_than_the_response(bait: str) -> None:
     """Whatever it repeats, and if it ends in braces that close what was opened."""
     assert is_linear(extract_answer, bait)
     assert is_linear(extract_answer, bait, '}')
+
+
+def test_the_end_of_a_response_is_read() -> None:
+    """What stands before the last 200,000 characters is not; thoughts don't count."""
+    assert extract_answer('\\boxed{1}' + 'x' * READ) is None
+    assert extract_answer('x' * READ + '\\boxed{1}') == '1'
+    assert extract_answer('\\boxed{1}<think>' + 'x' * READ) == '1'
 
 
 BALANCED = st.recursive(

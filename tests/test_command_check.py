@@ -100,8 +100,12 @@ def test_gzip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         ('{"gold": "1"}', 'field prediction is missing; give prediction as a text'),
         ('{"prediction": "1"}', 'field gold is missing; give gold as a text'),
         ('{"gold": null, "prediction": "1"}', 'field gold is null; give gold as a text'),
-        ('{"gold": ["1"], "prediction": "1"}', 'field gold is ["1"]; give gold as a text'),
+        (
+            '{"gold": ["1", "2"], "prediction": "1"}',
+            'field gold is ["1", "2"]; give gold as a text',
+        ),
         ('{"gold": true, "prediction": "1"}', 'field gold is true; give gold as a text'),
+        ('{"gold": 1e400, "prediction": "1"}', 'field gold is Infinity; give gold as a text'),
         ('{"gold": "1", "prediction": "1", "label": "no"}', 'field label is "no"; give true or'),
         ('[1, 2]', 'a row is an object {…}, not a list'),
         ('{"gold": "1", "predic', 'not JSON: Unterminated string'),
@@ -217,13 +221,20 @@ def test_reasons_are_explained(file: Path, capsys: pytest.CaptureFixture[str]) -
     assert summary == SUMMARY
 
 
-def test_texts_may_be_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With --match exact an equal value in other words is different."""
+def test_texts_may_be_compared(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With exact an equal value in other words is different; the option goes before the setting."""
     path = tmp_path / 'pairs.jsonl'
     answers = ['\\boxed{x + 1}', '\\boxed{1+x}']
     path.write_text(lines([{'gold': 'x+1', 'prediction': answer} for answer in answers]))
-    for match, expected in (('exact', ['same', 'different']), ('value', ['same', 'same'])):
-        assert main(['check', str(path), '--match', match]) == 0
+    for match, named, expected in (
+        ('exact', '', ['same', 'different']),
+        ('value', 'exact', ['same', 'same']),
+        ('', 'exact', ['same', 'different']),
+    ):
+        monkeypatch.setenv('GPASSK_MATCH', named)
+        assert main(['check', str(path), *(['--match', match] if match else [])]) == 0
         out = capsys.readouterr().out
         assert [json.loads(line)['verdict'] for line in out.splitlines()] == expected
 

@@ -327,6 +327,28 @@ def test_bad_rows_are_named(
     assert len(score(published, file, '--skip-bad')) == 5
 
 
+@pytest.mark.parametrize(
+    ('solutions', 'error'),
+    [
+        (['Step 1: ... Step 2: ...'], True),
+        (['One\n\ntwo', 'One\ntwo'], True),
+        (['One\n\ntwo', 'One, two'], False),
+        (['It is 2'], False),
+    ],
+)
+def test_steps_that_the_model_would_not_find(
+    solutions: list[str], error: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The demonstration's steps end in a comma: other solutions are told of, unless one is set."""
+    file = tmp_path / 'solutions.jsonl'
+    rows = [{'question': '1 + 1?', 'solution': one} for one in solutions]
+    file.write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    argv = ['reasoneval', 'score', str(file), '--model', 'demo']
+    assert main(argv) == int(error)
+    assert ("splits steps at ', '" in capsys.readouterr().err) == error
+    assert main([*argv, *settings_file(file, {'delimiter': '\n'})]) == 0
+
+
 def test_good_solutions_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """On a limit is good; the shares are told; nothing is changed in a row."""
     rows = [
@@ -343,6 +365,12 @@ def test_good_solutions_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr().err
     for line in ('kept: 1 of 4 (25.0 %)', 'below validity 0.5: 1', 'without scores: 1'):
         assert line in told
+    assert 'no row has a verdict' in told and 'with a wrong answer' not in told
+    file, wrong = tmp_path / 'judged.jsonl', json.dumps({'verdict': 'incorrect', 'validity': 1})
+    file.write_text(f'{wrong}\n{json.dumps(rows[0])}\n')
+    assert main(['reasoneval', 'filter', str(file)]) == 0
+    told = capsys.readouterr().err
+    assert 'with a wrong answer: 1 of 2' in told and 'no row has' not in told
     assert main([*argv, '--min-validity', '0', '--max-redundancy', '1']) == 0
     assert capsys.readouterr().out.count('\n') == 3
     assert main([*argv, '--min-validity', '1.5']) == 1

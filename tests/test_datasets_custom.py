@@ -148,7 +148,7 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
             '.*--columns question=Question answer=Gold',
         ),
         ({'q': 'x', 'a': '1'}, 'field question and answer .*--columns question=YOUR.* answer=YOUR'),
-        ({'question': 'x', 'answer': ['1']}, 'field answer .*not a text'),
+        ({'question': 'x', 'answer': ['1', '2']}, 'field answer .*not a text'),
         ({'question': 'x', 'answer': '1', 'id': 'zwei'}, "field id: 'zwei' .*line 2"),
         ({'question': 'x\ud800', 'answer': '1'}, 'field question .*half a character'),
     ],

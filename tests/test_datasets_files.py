@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.datasets import AIME, MATH500L5, LiveMathBench
+from opencompass_gpassk.datasets.data_files import text_of
 
 
 def aime_rows(count: int = 30) -> list[dict[str, Any]]:
@@ -63,12 +65,21 @@ def test_a_folder_is_searched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ('value', 'text'),
+    [(['42'], '42'), (7, '7'), (['1', '2'], ''), ([], ''), (True, ''), ([math.inf], ''), ({}, '')],
+)
+def test_a_gold_answer_is_a_text(value: object, text: str) -> None:
+    """Or a finite number, or a list of one of them."""
+    assert text_of(value) == text
+
+
+@pytest.mark.parametrize(
     ('change', 'message'),
     [
         ({'answer': None}, r'line 4: field answer.*missing, empty'),
         ({'answer': ' '}, r'line 4: field answer.*missing, empty'),
         ({'question': ''}, r'line 4: field question.*missing, empty'),
-        ({'question': ['a']}, r'line 4: field question.*not a text'),
+        ({'question': ['a', 'b']}, r'line 4: field question.*not a text'),
         ({'answer': '1000'}, r"line 4: field answer is '1000'.*0 to 999"),
         ({'answer': '1/2'}, r"line 4: field answer is '1/2'"),
     ],
@@ -91,7 +102,7 @@ def test_malformed_rows_are_named(tmp_path: Path, change: dict[str, Any], messag
         ('a.json', b'7', r'a\.json: .*list'),
         ('a.csv', b'question,answer\n1,2,3\n', r'a\.csv, line 2: .*columns'),
         ('a.csv', b'question,answer\n1\n', r'a\.csv, line 2: .*columns'),
-        ('a.parquet', b'PAR1', r'a\.parquet: not a parquet file'),
+        ('a.parquet', b'PAR1', r'a\.parquet: not a Parquet file'),
         ('a.jsonl', b'{"question": "\xff"}', r'a\.jsonl, line 1: not UTF-8'),
         ('a.xlsx', b'', r'a\.xlsx: unknown format'),
     ],

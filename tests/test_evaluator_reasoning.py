@@ -21,12 +21,14 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
+from opencompass_gpassk.reasoneval.score_responses import score_responses
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import select
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
+from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps'}
@@ -528,3 +530,11 @@ def test_the_model_of_the_demonstration_has_a_name() -> None:
     assert (settings.scorer, settings.as_dict()) == ('gpassk-demo-steps', {'model': 'demo'})
     scorer = make_scorer(settings)
     assert step_delimiter(settings, scorer) == ', '
+
+
+def test_a_run_whose_steps_the_model_would_not_find(tmp_path: Path) -> None:
+    """Scores of whole responses would say nothing of their steps."""
+    problems, given = [Problem('0')], [Response('Step 1: a.\nStep 2: b.', identity=('0', 0))]
+    settings = ReasoningSettings.of('demo')
+    with pytest.raises(ValueError, match=r"1 of 1 solutions are one step .* at ', '"):
+        score_responses(problems, given, settings, None, report=print)

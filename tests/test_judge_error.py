@@ -135,6 +135,28 @@ def test_a_label_on_the_end_of_a_response_counts() -> None:
     assert found['figures']['G-Pass@8_1.0']['estimate'] == pytest.approx(75)
 
 
+@pytest.mark.parametrize('answered', [True, False])
+@pytest.mark.parametrize('labelled', [True, False])
+def test_labels_on_unjudged_responses_count(answered: bool, labelled: bool) -> None:
+    """Of 24 the 8 unjudged ones are wrong by their labels, or by many labels on others."""
+    given_table = table([*['AA??'] * 4, *['AAAA'] * 2])
+    known = {}
+    for i, trial in enumerate(given_table.trials):
+        if trial.verdict is U:
+            text = f'text {i}'
+            trial.answer, trial.end = (text, '') if answered else (None, text)
+            trial.answer_class = i if answered else -1
+            known[stable_hash(['', '', text])] = False
+    outcomes = {'rule: correct': (16.0, 1e4, 1.0), 'rule: unjudged': (8.0, 1e4, 0.0)}
+    values = FigureValues(
+        TrialTable(given_table.problems, given_table.trials), Protocol(4, k=(4,), groups=())
+    )
+    assert values.means(values.parts[''])['accuracy'] > 99
+    audit = {'outcomes': outcomes, 'known': known if labelled else {}}
+    found = judge_error(values, audit, {})['figures']['accuracy']
+    assert found['estimate'] == pytest.approx(100 * 16 / 24, abs=0.01 if labelled else 2)
+
+
 def test_people_and_missing_answers_are_certain() -> None:
     """Verdicts of people stay, and a response without an answer stays wrong."""
     protocol = Protocol(4, k=(4,), groups=())

@@ -351,3 +351,12 @@ def test_labels_that_agree_are_all_of_them() -> None:
         (one, 1 + 5 / 7, Verdict.CORRECT) for one in trials if one.trial.answer
     )
     assert found['rule: correct'][2] == 1
+
+
+def test_an_unjudged_outcome_counts_if_it_is_labelled() -> None:
+    """Without a label nothing is known of the unjudged ones."""
+    trials = audit_trials(make_table(2, say=lambda *_: Verdict.UNJUDGED))
+    given = [(one, 1.0, Verdict.UNJUDGED) for one in trials if one.trial.answer]
+    assert labelled_outcomes(given) == {}
+    given[0] = given[0][0], 1.0, Verdict.INCORRECT
+    assert labelled_outcomes(given) == {'rule: unjudged': (float(len(given)), 1.0, 0.0)}

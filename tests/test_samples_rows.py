@@ -181,6 +181,11 @@ def test_a_sample_may_be_an_object(tmp_path: Path) -> None:
     ('rows', 'message'),
     [
         ('{"answer": "1", "samples": [{"text": 7}]}', r'field samples\[0\]: int is not a text'),
+        ('{"answer": "1", "samples": [{"role": "user"}]}', r'samples\[0\]: .* no text.* are role;'),
+        ('{"answer": "1", "samples": ["a"], "sample": "a"}', 'fields sample and samples'),
+        ('{"answer": 1e400, "samples": ["a"]}', 'line 1: field answer.*finite'),
+        ('{"answer": ["1", "2"], "samples": ["a"]}', 'line 1: field answer: 2 answers'),
+        ('{"answer": [], "samples": ["a"]}', 'field answer: 0 answers'),
         ('{"answer": "1", "samples": [{"text": "a", "tokens": -1}]}', r'samples\[0\].tokens is -1'),
         ('{"answer": "1", "samples": [{"text": "a", "tokens": true}]}', 'tokens is True'),
         ('{"answer": "1", "samples": [{"text": "a", "truncated": 1}]}', 'truncated is 1'),
@@ -196,6 +201,26 @@ def test_what_is_wrong_is_named(rows: str, message: str, tmp_path: Path) -> None
     (tmp_path / 'a.jsonl').write_text(rows + '\n')
     with pytest.raises(ValueError, match=message):
         read_samples(str(tmp_path / 'a.jsonl'))
+
+
+def test_other_programs_rows_are_read(tmp_path: Path) -> None:
+    """A sample's text has several usual names; a list of one gold answer is that answer."""
+    samples = [{'role': 'assistant', 'content': 'a'}, {'generation': 'b'}, {'content': None}]
+    lines(tmp_path / 'a.jsonl', [{'answer': ['42'], 'samples': samples}])
+    read = read_samples(str(tmp_path / 'a.jsonl'))
+    assert [one.gold for one in read.problems] == ['42']
+    assert [(one.text, bool(one.lost)) for one in read.responses] == [
+        ('a', False),
+        ('b', False),
+        ('', True),
+    ]
+
+
+def test_two_columns_of_one_name(tmp_path: Path) -> None:
+    """Which of them holds the answer is not guessed."""
+    (tmp_path / 'a.csv').write_text('answer,sample,answer\n1,1,2\n')
+    with pytest.raises(ValueError, match=r"a\.csv, line 1: several columns are named 'answer'"):
+        read_samples(str(tmp_path / 'a.csv'))
 
 
 HOSTILE: dict[str, bytes] = {
@@ -233,7 +258,7 @@ def test_a_hostile_file_costs_itself_alone(
 def test_bounded_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table or a text that is too large is refused before it fills the memory."""
     table(tmp_path / 'a.csv', BY_SAMPLE)
-    monkeypatch.setattr('opencompass_gpassk.samples.log_files.TABLE_BYTES', 10)
+    monkeypatch.setattr('opencompass_gpassk.datasets.data_files.TABLE_BYTES', 10)
     with pytest.raises(ValueError, match=r'a\.csv: larger than'):
         read_samples(str(tmp_path / 'a.csv'))
 

@@ -15,9 +15,11 @@ from typing import Any
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.answers.worker_pool import Pair, check_in_order
 from opencompass_gpassk.commands import add_command
+from opencompass_gpassk.datasets.data_files import text_of
 from opencompass_gpassk.formats.jsonlines import at_line, input_name, numbered_lines, parse_row
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.rules import without_answer
+from opencompass_gpassk.judging.settings import MATCHES, environment_match
 from opencompass_gpassk.trials import OPEN
 
 DESCRIPTION = """\
@@ -39,10 +41,9 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument('file', metavar='FILE', help='JSON lines, or - for standard input')
     parser.add_argument(
         '--match',
-        choices=('value', 'exact'),
-        default='value',
-        help='value (default): the values must be equal; exact: the texts, except for spaces that '
-        'LaTeX ignores',
+        choices=MATCHES,
+        help='value: the values must be equal; exact: the texts, except for spaces that LaTeX '
+        'ignores (default: GPASSK_MATCH, else value)',
     )
     parser.add_argument(
         '--explain',
@@ -69,7 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
     outcomes: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    results = check_in_order(pairs(), match=args.match, workers=args.workers)
+    match = args.match or environment_match()
+    results = check_in_order(pairs(), match=match, workers=args.workers)
     # In one terminal the rows themselves are the progress.
     shown = not (sys.stdout.isatty() and sys.stderr.isatty())
     with closing(results):
@@ -118,13 +120,13 @@ def _rows(path: str) -> Iterator[dict[str, Any]]:
 def _row(line: str) -> dict[str, Any]:
     row = parse_row(line)
     for field in ('gold', 'prediction'):
-        if isinstance(row.get(field), bool) or not isinstance(row.get(field), (str, int, float)):
+        if not isinstance(row.get(field), str) and not text_of(row.get(field)):
             raise ValueError(f'{_named(row, field)}; give {field} as a text in quotes')
     if 'label' in row and row['label'] not in (True, False):
         raise ValueError(f'{_named(row, "label")}; give true or false, or leave it out')
     if not isinstance(row.get('question'), (str, NoneType)):
         raise ValueError(f'{_named(row, "question")}; give a text in quotes, or leave it out')
-    kept = {field: str(row[field]) for field in ('gold', 'prediction')}
+    kept = {field: text_of(row[field]) or row[field] for field in ('gold', 'prediction')}
     if row.get('question'):
         kept['question'] = row['question']
     return {**kept, 'label': bool(row['label'])} if 'label' in row else kept

@@ -38,6 +38,7 @@ from opencompass_gpassk.reasoneval.solution_files import (
     select,
     solution_in,
 )
+from opencompass_gpassk.reasoneval.steps import require_steps
 from opencompass_gpassk.reasoneval.training_data import (
     LabelledSteps,
     TrainingSettings,
@@ -111,6 +112,9 @@ def run_score(args: argparse.Namespace) -> int:
     scorer = make_scorer(settings, report=note)
     delimiter = step_delimiter(settings, scorer)
     solutions = [solution_in(row, delimiter=delimiter, thinking=settings.thinking) for row in rows]
+    if settings.delimiter is None:
+        both = zip(rows, solutions, strict=True)
+        require_steps([one.steps for row, one in both if row.get('steps') is None], delimiter)
     scores = score_solutions(scorer, solutions, store or beside, progress=True, report=note)
     how = {'validity_by': settings.validity_by, 'redundancy_by': settings.redundancy_by}
     lines = (
@@ -227,13 +231,18 @@ def run_filter(args: argparse.Namespace) -> int:
             f'{found.valid_alone} of {found.total} rows have no redundancy, as from process reward '
             'models; they are kept by validity alone'
         )
+    if not found.judged and args.verdict != 'any':
+        note(
+            'no row has a verdict, so that wrong answers can not be left out; the steps files of '
+            'gpassk reasoneval run have verdicts'
+        )
     write_lines(map(row_line, found.kept), args.output)
     for name, count in (
         ('kept', len(found.kept)),
         (f'below validity {args.min_validity}', found.left_out['invalid']),
         (f'above redundancy {args.max_redundancy}', found.left_out['redundant']),
         ('without scores', found.left_out['refused']),
-        (OTHER_VERDICTS[args.verdict], found.left_out['other verdict']),
+        (OTHER_VERDICTS[args.verdict] if found.judged else '', found.left_out['other verdict']),
     ):
         if not name:
             continue

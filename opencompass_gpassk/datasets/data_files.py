@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import logging
+import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,9 +19,22 @@ from typing import Any
 
 import yaml
 
-from opencompass_gpassk.formats.jsonlines import at_line, fields_of, numbered_lines, parse_row
+from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.jsonlines import (
+    as_list,
+    as_row,
+    at_line,
+    at_place,
+    fields_of,
+    numbered_lines,
+    parse_row,
+)
+from opencompass_gpassk.formats.stored_files import MIB, SAMPLES
 
 FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
+TABLE_BYTES = 128 * MIB  # of a CSV file
+ROWS_AT_ONCE = 16  # of a Parquet file
+INFINITE = (math.inf, -math.inf)
 CARD_BYTES = 1 << 18  # of the README of a snapshot; a larger one is not read
 _files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
 
@@ -75,7 +90,7 @@ def read_rows(path: Path) -> list[Row]:
         ValueError: If there is no such file, its format is unknown, or it can't be read; it names
             file and line.
     """
-    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': _parquet, '.csv': csv_rows}
+    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': parquet_rows, '.csv': csv_rows}
     if not path.is_file():
         raise ValueError(f'{path}: there is no such file')
     if path.suffix not in readers:
@@ -89,11 +104,8 @@ def read_rows(path: Path) -> list[Row]:
     if (files := _files_read.get()) is not None:
         files.append(path)
     for row in rows:
-        if not isinstance(row.fields, Mapping):
-            raise ValueError(
-                f'{row.place}: a record with named fields is needed, '
-                f'this is a {type(row.fields).__name__}'
-            )
+        with at_place(row.place):
+            as_row(row.fields)
     return rows
 
 
@@ -113,10 +125,14 @@ def text_field(row: Row, names: Sequence[str]) -> str:
 
 
 def text_of(value: object) -> str:
-    """Return a text or a number as a text, '' if it is blank or neither."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+    """Return a text or a finite number as a text, '' if it is blank or neither.
+
+    A list of one is read as its member.
+    """
+    one = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if isinstance(one, bool) or not isinstance(one, (str, int, float)) or one in INFINITE:
         return ''
-    return str(value) if str(value).strip() else ''
+    return str(one) if one == one and str(one).strip() else ''
 
 
 def optional_text(row: Row, name: str) -> str:
@@ -137,30 +153,49 @@ def _json(path: Path) -> Iterator[tuple[str, Any]]:
         data = json.loads(path.read_bytes().decode('utf-8-sig'))
     except json.JSONDecodeError as error:
         raise ValueError(f'{path}, line {error.lineno}: not JSON: {error}') from error
-    if not isinstance(data, (dict, list)):
-        raise ValueError(f'{path}: a list of records is needed, this is a {type(data).__name__}')
-    items = data.items() if isinstance(data, dict) else enumerate(data)
+    items = data.items() if isinstance(data, dict) else enumerate(as_list(path, data))
     for key, fields in items:
         yield f'record {key}', fields
 
 
-def _parquet(path: Path) -> Iterator[tuple[str, Any]]:
+def parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a Parquet file; their size is counted, as a kilobyte may hold terabytes."""
     import pyarrow
     import pyarrow.parquet
 
+    number = size = 0
     try:
-        records = pyarrow.parquet.read_table(path).to_pylist()
-    except pyarrow.ArrowException as error:
-        raise ValueError(f'{path}: not a parquet file: {error}') from error
-    for number, fields in enumerate(records, start=1):
-        yield f'row {number}', fields
+        file = pyarrow.parquet.ParquetFile(path)
+        check_columns(str(path), file.schema_arrow.names)
+        for batch in file.iter_batches(ROWS_AT_ONCE):
+            for index in range(batch.num_rows):
+                (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
+                number += 1
+                size += len(repr(fields))
+                if size > SAMPLES.size or number > SAMPLES.lines:
+                    raise ValueError(f'{path}: it holds too much; split it')
+                yield f'row {number}', fields
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise ValueError(f'{path}: not a Parquet file: {short_line(str(error))}') from error
+
+
+def check_columns(place: str, names: Sequence[str]) -> None:
+    """Raise a ValueError if two columns of a table have one name."""
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise ValueError(
+            f'{place}: several columns are named {short_line(twice[0], 40)!r}; rename all but one'
+        )
 
 
 def csv_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield the rows of a CSV file, whose texts may have any length."""
+    if path.stat().st_size > TABLE_BYTES:
+        raise ValueError(f'{path}: larger than {TABLE_BYTES // MIB} MiB; save it as JSON lines')
     csv.field_size_limit(2**31 - 1)
     with path.open(encoding='utf-8-sig', newline='') as file:
         reader = csv.DictReader(file, restkey='')
         try:
+            check_columns(f'{path}, line 1', reader.fieldnames or [])
             for fields in reader:
                 if '' in fields or None in fields.values():
                     raise ValueError(

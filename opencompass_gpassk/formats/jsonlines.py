@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.stored_files import GZIP, SAMPLES, stored_lines
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 UNDECODED = re.compile('[\udc80-\udcff]')  # from surrogateescape: bytes that aren't UTF-8
@@ -26,19 +27,25 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     :func:`parse_row` refuses bytes that aren't UTF-8, so that the other lines can be read.
 
     Raises:
-        ValueError: If the file is gzipped and damaged.
+        ValueError: If the file is gzipped and damaged, or larger than ``SAMPLES``.
     """
+    regular = str(path) != '-' and Path(path).is_file()
+    lines = stored_lines(Path(path), SAMPLES) if regular else _streamed(path)
+    for number, line in enumerate(lines, start=1):
+        text = line.decode('utf-8', 'surrogateescape')
+        text = text.removeprefix('\ufeff') if number == 1 else text
+        if text.strip():
+            yield number, text
+
+
+def _streamed(path: str | Path) -> Iterator[bytes]:
+    """Yield the lines of standard input or a pipe, which can be read only once."""
     with ExitStack() as stack:
         standard = str(path) == '-'
         raw: Any = sys.stdin.buffer if standard else stack.enter_context(Path(path).open('rb'))
-        packed = raw.peek(2)[:2] == b'\x1f\x8b'
+        packed = raw.peek(2)[:2] == GZIP
         try:
-            lines = gzip.GzipFile(fileobj=raw) if packed else raw
-            for number, line in enumerate(lines, start=1):
-                text = line.decode('utf-8', 'surrogateescape')
-                text = text.removeprefix('\ufeff') if number == 1 else text
-                if text.strip():
-                    yield number, text
+            yield from gzip.GzipFile(fileobj=raw) if packed else raw
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f'{path}: damaged gzip file: {error}') from error
 
@@ -95,9 +102,23 @@ def parse_row(line: str) -> dict[str, Any]:
         row = json.loads(line, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
-    if not isinstance(row, dict):
-        raise ValueError(f'a row is an object {{…}}, not a {type(row).__name__}')
-    return row
+    return as_row(row)
+
+
+def as_row(value: Any) -> dict[str, Any]:
+    """Return a value as a row; raise a ValueError if it is no object."""
+    if not isinstance(value, dict):
+        raise ValueError(f'a row is an object {{…}}, not a {type(value).__name__}')
+    return value
+
+
+def as_list(path: Path, value: Any) -> list[Any]:
+    """Return what a JSON file holds, if it is a list; raise a ValueError that names the file."""
+    if not isinstance(value, list):
+        raise ValueError(
+            f'{path}: rows are an object {{…}} or a list of them, not a {type(value).__name__}'
+        )
+    return value
 
 
 # Other programs' names of our fields.

@@ -26,7 +26,7 @@ from opencompass_gpassk.judging.judge import Candidate, Ledger, make_judge
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.rules import judge_answers
-from opencompass_gpassk.judging.settings import read_settings
+from opencompass_gpassk.judging.settings import environment_match, read_settings
 from opencompass_gpassk.judging.verdict_files import read_verdict_rows
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
 from opencompass_gpassk.metrics.agreement import Agreement, compare_verdicts
@@ -269,16 +269,18 @@ def labelled_outcomes(labelled: Iterable[Labelled]) -> dict[str, tuple[float, fl
     Returns:
         Outcome, such as ``rule: correct`` → number of trials; number of independent labels, of
         which equal answers are one; share of them that say that the answer is right. Verdicts of
-        people and unjudged trials are left out.
+        people are left out, and unjudged trials of which no label tells.
     """
     rows: dict[str, list[Labelled]] = {}
     for one in labelled:
         trial = one[0].trial
-        if trial.verdict is not Verdict.UNJUDGED and trial.source != PEOPLE:
+        if trial.source != PEOPLE:
             rows.setdefault(trial.outcome, []).append(one)
     found = {}
     for name, given in sorted(rows.items()):
         known = [row for row in given if row[2] is not Verdict.UNJUDGED]
+        if not known and given[0][0].trial.verdict is Verdict.UNJUDGED:
+            continue
         weights = np.array([weight for _, weight, _ in known])
         right = np.array([label is Verdict.CORRECT for *_, label in known])
         numbers = {triple: i for i, triple in enumerate({trial.triple for trial, *_ in known})}
@@ -371,7 +373,9 @@ def opinions(
     elif name == 'rule':
         answered = [one for one in drawn if one.trial.answer is not None]
         triples = [one.triple for one in answered]
-        ruled = judge_answers([(one.gold, one.answer, one.question) for one in triples])
+        ruled = judge_answers(
+            [(one.gold, one.answer, one.question) for one in triples], match=environment_match()
+        )
         of_answers = {
             one.identity: StoredVerdict(said.verdict, said.reason)
             for one, said in zip(answered, ruled, strict=True)

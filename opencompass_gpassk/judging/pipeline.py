@@ -20,6 +20,7 @@ from typing import Any
 from opencompass_gpassk.answers.extract import ending, spoken
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.inference.http_client import Reply
 from opencompass_gpassk.judging.judge import (
@@ -544,26 +545,30 @@ def candidates_of(
             memory together, are only kept where no answer is recognised.
     """
     known = {problem.problem_id: problem for problem in problems}
+    read: dict[tuple[object, ...], Candidate] = {}  # equal responses are read and kept once
     found = []
-    for response in responses:
+    for response in with_progress(responses, len(responses), 'reading', 'response', shown=True):
         problem = known[response.identity[0]] if response.identity else Problem('')
-        text = response.text
-        answer = final_answer(
-            text,
-            processed=response.is_answer,
-            question=problem.question,
-            truncated=response.truncated,
-        )
-        found.append(
-            Candidate(
+        text, raw, processed = response.text, response.raw, response.is_answer
+        language = problem.language or problem.groups.get('language', '')
+        asked = problem.question, problem.gold, language, response.truncated
+        key = *asked, processed, stable_hash([text, raw])
+        if key not in read:
+            answer = final_answer(
+                text,
+                processed=processed,
+                question=problem.question,
+                truncated=response.truncated,
+            )
+            read[key] = Candidate(
                 problem.question,
                 problem.gold,
                 answer,
-                response.raw if answer is None else text * whole,
-                problem.language or problem.groups.get('language', ''),
+                raw if answer is None else text * whole,
+                language,
                 response.truncated,
             )
-        )
+        found.append(read[key])
     return found
 
 

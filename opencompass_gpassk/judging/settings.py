@@ -370,7 +370,7 @@ def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
     """
     given = {'undecided': undecided} if undecided else {}
     if named in MODES:
-        return JudgeSettings.of({'mode': named, **_environment_match(), **given})
+        return JudgeSettings.of({'mode': named, 'match': environment_match(), **given})
     if not Path(named).is_file():
         raise ValueError(
             f'judge {named!r} is neither {", ".join(MODES)} nor a JSON file of settings such as '
@@ -379,12 +379,12 @@ def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
     return settings_from(Path(named), lambda read: JudgeSettings.of({**read, **given}))
 
 
-def _environment_match() -> dict[str, str]:
-    """Return the setting ``match`` if the environment variable GPASSK_MATCH is set."""
-    match = os.environ.get('GPASSK_MATCH', '').strip()
+def environment_match(default: str = 'value') -> str:
+    """Return the setting ``match`` in the environment variable GPASSK_MATCH, if it is set."""
+    match = os.environ.get('GPASSK_MATCH', '').strip() or default
     if match and match not in MATCHES:
         raise ValueError(f'GPASSK_MATCH is {match!r}; choose one of {", ".join(MATCHES)}')
-    return {'match': match} if match else {}
+    return match
 
 
 def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
@@ -401,7 +401,8 @@ def configured(mode: str = 'rule', **settings: Any) -> str | dict[str, Any]:
         ValueError: If a setting is wrong, or nothing names the judge that the mode asks.
     """
     named = os.environ.get('GPASSK_JUDGE', '').strip()
-    settings |= _environment_match()
+    if match := environment_match(''):
+        settings['match'] = match
     if named and named not in MODES:
         raise ValueError(f'GPASSK_JUDGE is {named!r}; choose one of {", ".join(MODES)}')
     chosen = JudgeSettings.of({**settings, 'mode': named or mode})

@@ -20,7 +20,7 @@ from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import scored_row
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-from opencompass_gpassk.reasoneval.steps import split_steps
+from opencompass_gpassk.reasoneval.steps import require_steps, split_steps
 from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial
 
@@ -115,6 +115,8 @@ def score_responses(
         )
         for response in present
     ]
+    if settings.delimiter is None:
+        require_steps([one.steps for one in solutions], delimiter)
     found = score_solutions(scorer, solutions, store, progress=True, report=report)
     scored = [
         _scored(solution, found[solution], settings, response.num_tokens)

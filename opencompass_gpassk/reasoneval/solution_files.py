@@ -101,11 +101,13 @@ class Selection:
             with a wrong answer, or any verdict but the required one.
         valid_alone: Rows kept or left out by validity alone, since a process reward model scored
             them.
+        judged: Rows with a verdict.
     """
 
     kept: list[dict[str, Any]]
     left_out: Counter[str]
     valid_alone: int
+    judged: int
 
     @property
     def total(self) -> int:
@@ -133,11 +135,12 @@ def select(
             raise ValueError(f'{name} is {limit}; give a share from 0 to 1')
     kept: list[dict[str, Any]] = []
     left_out: Counter[str] = Counter()
-    valid_alone = 0
+    valid_alone = judged = 0
     for number, line in numbered_lines(path):
         with at_line(path, number):
             row = _parsed(line)
             said = row.get('verdict')
+            judged += said in ('correct', 'incorrect')
             if (verdict == 'correct' != said) or (verdict is None and said == 'incorrect'):
                 left_out['other verdict'] += 1
                 continue
@@ -157,7 +160,7 @@ def select(
             kept.append(row)
     if not kept and not left_out:
         raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
-    return Selection(kept, left_out, valid_alone)
+    return Selection(kept, left_out, valid_alone, judged)
 
 
 def _parsed(line: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
 from opencompass_gpassk.reasoneval.markers import PARAGRAPH, Span, marked_steps
@@ -137,6 +137,28 @@ def split_steps(
     split = _by_rules if delimiter is None else lambda part: _by_delimiter(part, delimiter)
     steps = (step for part in parts if part.strip() for step in split(part))
     return [step for step in steps if not INVISIBLE.fullmatch(step)]
+
+
+NEARLY_ALL = 0.9
+
+
+def require_steps(split: Iterable[Sequence[str]], delimiter: str | None) -> None:
+    """Raise a ValueError if solutions lack the text that separates steps for a scorer's checkpoint.
+
+    Args:
+        split: The steps of each solution.
+        delimiter: The text at which they were split; None if by rules.
+    """
+    found = [steps for steps in split if steps]
+    lone = [steps[0] for steps in found if len(steps) == 1]
+    whole = sum('\n' in one or bool(marked_steps(one, Protected(one))) for one in lone)
+    if delimiter is not None and whole > NEARLY_ALL * len(found):
+        raise ValueError(
+            f'{whole} of {len(found)} solutions are one step each, although they hold several '
+            f'lines or markers such as Step 1, since this model splits steps at {delimiter!r}. Set '
+            'delimiter to the text between your steps, such as {"delimiter": "\\n"} in the file of '
+            '--settings, or give the "steps" of each solution as a list'
+        )
 
 
 def _all_parts(response: str) -> list[str]:

@@ -40,11 +40,12 @@ Chances = Callable[[np.random.Generator], NDArray[np.float64]]
 
 
 class TrueVerdicts:
-    """The judged trials of a table, of which true verdicts are drawn.
+    """The trials of a table of which true verdicts are drawn.
 
-    People's verdicts and labels are true. A response without a final answer is wrong, unless its
-    end may hold one. Responses with equal answers to a problem are all right, or
-    all wrong; their verdict counts once, unless they got different ones.
+    They are the judged ones, and the unjudged ones that labels tell of. People's verdicts and
+    labels are true. A response without a final answer is wrong, unless its end may hold one.
+    Responses with equal answers to a problem are all right, or all wrong; their verdict counts
+    once, unless they got different ones.
 
     Attributes:
         outcomes: The O outcomes of judging that may be false, such as ``rule: correct``.
@@ -54,16 +55,29 @@ class TrueVerdicts:
     Args:
         table: The trials.
         known: Hash of question, gold answer and answer → whether a label says that it is right.
+        labelled: What labels say of the outcomes.
     """
 
-    def __init__(self, table: TrialTable, known: Mapping[str, bool]) -> None:
-        self._judged = np.flatnonzero(table.judged)
-        trials = [table.trials[i] for i in self._judged]
-        right = table.correct[self._judged]
-        problem = table.problem_index[self._judged]
-        truths = [
-            _certain(table.problems[p], one, known) for p, one in zip(problem, trials, strict=True)
+    def __init__(self, table: TrialTable, known: Mapping[str, bool], labelled: Labelled) -> None:
+        of_all = [
+            _certain(table.problems[p], one, known)
+            for p, one in zip(table.problem_index, table.trials, strict=True)
         ]
+        told = [
+            truth is not None or (one.outcome in labelled and not one.lost)
+            for truth, one in zip(of_all, table.trials, strict=True)
+        ]
+        self._judged = np.flatnonzero(table.judged | np.array(told, dtype=bool))
+        trials = [table.trials[i] for i in self._judged]
+        truths = [of_all[i] for i in self._judged]
+        problem = table.problem_index[self._judged]
+        right = np.array(
+            [
+                bool(truth) if one.verdict is Verdict.UNJUDGED else one.verdict is Verdict.CORRECT
+                for truth, one in zip(truths, trials, strict=True)
+            ],
+            dtype=bool,
+        )
         self.outcomes = sorted(
             {one.outcome for one, truth in zip(trials, truths, strict=True) if truth is None}
         )
@@ -130,9 +144,9 @@ class TrueVerdicts:
             return np.concatenate([chances(rng)[:, : len(self.outcomes)], np.eye(2)], axis=1)
 
         for right in true_verdicts(self._answers, with_certain, draws):
-            correct = np.zeros_like(values.trials.correct)
-            correct[self._judged] = right[self._at]
-            trials = replace(values.trials, correct=correct)
+            correct, judged = np.zeros((2, len(values.table)), dtype=bool)
+            correct[self._judged], judged[self._judged] = right[self._at], True
+            trials = replace(values.trials, judged=judged, correct=correct)
             yield FigureValues(values.table, values.protocol, trials, figures)
 
 
@@ -166,7 +180,7 @@ def judge_error(
     """
     found: dict[str, Any] = {'sensitivity': _sensitivity(values)}
     if audit:
-        truth = TrueVerdicts(values.table, audit['known'])
+        truth = TrueVerdicts(values.table, audit['known'], audit['outcomes'])
         chances = LabelledOutcomes.of(audit['outcomes'], truth.outcomes).chances
         found['labelled'] = {name: list(row) for name, row in audit['outcomes'].items()}
         found['figures'] = _estimates(values, truth, chances, intervals)
@@ -268,7 +282,7 @@ def planned_ranges(
     Returns:
         Number of labels → its 95 % range in percent, without sampling.
     """
-    truth, figure = TrueVerdicts(values.table, {}), most_sensitive(values.protocol)
+    truth, figure = TrueVerdicts(values.table, {}, labelled), most_sensitive(values.protocol)
     assumed = truth.with_rates(ASSUMED, ASSUMED)
     if labelled:
         assumed = LabelledOutcomes.of(labelled, truth.outcomes).chances

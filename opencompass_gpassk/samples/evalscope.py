@@ -18,10 +18,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opencompass_gpassk.formats.jsonlines import parse_row
-from opencompass_gpassk.formats.stored_files import SAMPLES, stored_lines
-from opencompass_gpassk.samples.inspect_logs import message_text, only_target, output_flags
-from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
+from opencompass_gpassk.samples.inspect_logs import message_text, output_flags
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
 
 USAGE = 'predictions'  # kept among what the log says of itself
 
@@ -54,7 +53,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     return {
         'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
         'question': asked,
-        'answer': only_target(fields),
+        'answer': gold_answer(fields, 'target'),
         'sample': sample | (_usage(log).get(index, {}) if isinstance(index, int) else {}),
         'theirs': main,
     }
@@ -87,11 +86,9 @@ def _read_usage(reviews: Path) -> dict[int, Fields] | str:
         return found
     place = str(predictions)
     try:
-        for number, line in enumerate(stored_lines(predictions, SAMPLES), start=1):
+        for number, line in numbered_lines(predictions):
             place = f'{predictions}, line {number}'
-            if not line.strip():
-                continue
-            fields = parse_row(line.decode('utf-8', 'surrogateescape'))
+            fields = parse_row(line)
             output = fields.get('model_output')
             if isinstance(output, dict):
                 found[part(fields, 'index', of=int)] = output_flags(output)

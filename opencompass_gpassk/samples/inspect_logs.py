@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
 
 
 def _named(log: Log) -> tuple[str, str]:
@@ -45,22 +45,10 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     return {
         'id': str(part(fields, 'id', of=(int, str))),
         'question': asked,
-        'answer': only_target(fields),
+        'answer': gold_answer(fields, 'target'),
         'sample': sample | output_flags(output),
         'theirs': name,
     }
-
-
-def only_target(fields: Fields) -> str:
-    """Return the gold answer of a sample, whose ``target`` may be a list."""
-    target = part(fields, 'target', of=(str, list))
-    if isinstance(target, str):
-        return target
-    if len(target) != 1:
-        raise ValueError(
-            f'field target: {len(target)} answers, but only one can be compared; leave the row out'
-        )
-    return part(fields, 'target', 0)
 
 
 def message_text(message: Fields) -> str:

@@ -18,7 +18,7 @@ import re
 from pathlib import Path
 
 from opencompass_gpassk.formats.jsonlines import OTHER_NAMES
-from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
 
 NAME = re.compile(r'samples_(.+?)(_\d{4}-\d\d-\d\dT.*)?\.jsonl')
 VOTE = re.compile('maj|vote|consisten|consensus', re.IGNORECASE)
@@ -51,7 +51,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     return {
         'id': str(part(fields, 'doc_id', of=(int, str))),
         'question': question,
-        'answer': part(fields, 'target', of=(str, int, float)),
+        'answer': gold_answer(fields, 'target'),
         'samples': samples,
         'theirs': metric,
     }

@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 from backports.zstd import ZstdError, zipfile  # Python's zipfile lacks zstd until 3.14
 
-from opencompass_gpassk.datasets.data_files import csv_rows
+from opencompass_gpassk.datasets.data_files import csv_rows, parquet_rows, text_of
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import (
+    as_list,
+    as_row,
     at_place,
     fields_of,
     input_name,
@@ -34,15 +36,12 @@ from opencompass_gpassk.formats.stored_files import (
     SAMPLES,
     open_regular,
     read_json,
-    stored_lines,
 )
 
 Fields = dict[str, Any]
 
-TABLE_BYTES = 128 * MIB  # of a CSV file, whose rows may have any length
 ZIP_BYTES = 2048 * MIB
 PIECE = 4096  # packed bytes at once: they may hold 30,000 times as many
-ROWS_AT_ONCE = 16  # of a Parquet file
 TRIES = 100  # entries in which the first good one is looked for
 ZSTD = 93  # number of the compression
 COMPRESSIONS = {0, 8, ZSTD}
@@ -123,6 +122,25 @@ def part(value: Any, *path: str | int, of: type | tuple[type, ...] = str) -> Any
     return found
 
 
+def gold_answer(fields: Fields, name: str) -> str:
+    """Return the gold answer in a field: a text, a number, or a list of one of them.
+
+    Raises:
+        ValueError: If it is none of these; it names the field.
+    """
+    value = part(fields, name, of=(str, int, float, list))
+    if isinstance(value, list) and len(value) != 1:
+        raise ValueError(
+            f'field {name}: {len(value)} answers, but only one can be compared; leave the row out'
+        )
+    if not (text := text_of(value)):
+        raise ValueError(
+            f'field {name}: the gold answer is empty, or neither a text nor a finite number; give '
+            'one'
+        )
+    return text
+
+
 def verdict(value: Any) -> bool | None:
     """Return a tool's verdict: True for 1, true, ``C``, False for 0, false, ``I`` …, else None."""
     if isinstance(value, str):
@@ -142,7 +160,7 @@ def open_log(path: str) -> Log:
         ValueError: If it can't be read, or is too large.
     """
     if path == '-' or not Path(path).is_file():
-        entries = _lines(path, numbered_lines(path))
+        entries = _lines(path)
     else:
         file = Path(path)
         with open_regular(file) as raw:
@@ -151,15 +169,15 @@ def open_log(path: str) -> Log:
         if start.startswith(b'PK\x03\x04'):
             return _zipped(file)
         if start.startswith(b'PAR1'):
-            entries = _table(file)
+            entries = _table(path, parquet_rows(file))
         elif file.suffix.lower() == '.csv':
-            entries = _csv(file)
+            entries = _table(path, csv_rows(file))
         elif not start.startswith(GZIP) and (
             text[:1] == b'[' or text.split(b'\n')[0].rstrip() == b'{' or file.suffix == '.json'
         ):
             return _json(file)
         else:
-            entries = _lines(path, _bounded_lines(file))
+            entries = _lines(path)
     return _begun(path, entries)
 
 
@@ -177,17 +195,9 @@ def _begun(path: str, entries: Iterator[Entry]) -> Log:
     return Log(path, head, itertools.chain(first, entries))
 
 
-def _lines(path: str, lines: Iterator[tuple[int, str]]) -> Iterator[Entry]:
-    for number, line in lines:
+def _lines(path: str) -> Iterator[Entry]:
+    for number, line in numbered_lines(path):
         yield Entry(number, f'{input_name(path)}, line {number}', partial(parse_row, line))
-
-
-def _bounded_lines(path: Path) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(stored_lines(path, SAMPLES), start=1):
-        text = line.decode('utf-8', 'surrogateescape')
-        text = text.removeprefix('\ufeff') if number == 1 else text
-        if text.strip():
-            yield number, text
 
 
 def _json(path: Path) -> Log:
@@ -196,7 +206,7 @@ def _json(path: Path) -> Log:
     except ValueError as error:
         cause = error.__cause__
         if isinstance(cause, json.JSONDecodeError) and cause.msg == 'Extra data':
-            return _begun(str(path), _lines(str(path), _bounded_lines(path)))
+            return _begun(str(path), _lines(str(path)))
         if path.stat().st_size > RESULT_BYTES:
             raise ValueError(
                 f'{path}: larger than {RESULT_BYTES // MIB} MiB; save rows as JSON lines, or a log '
@@ -204,7 +214,7 @@ def _json(path: Path) -> Log:
             ) from error
         raise
     if not isinstance(found, dict):
-        return _begun(str(path), _records(path, enumerate(found)))
+        return _begun(str(path), _records(path, enumerate(as_list(path, found))))
     if isinstance(found.get('samples'), list) and 'eval' in found:
         samples = _records(path, enumerate(found.pop('samples')))
         return Log(str(path), found, samples)
@@ -215,43 +225,15 @@ def _json(path: Path) -> Log:
 def _records(path: Path, records: Any) -> Iterator[Entry]:
     for number, (key, record) in enumerate(records, start=1):
         place = f'{path}, record {short_line(str(key), 40)}'
-        yield Entry(number, place, partial(_record, record))
+        yield Entry(number, place, partial(as_row, record))
 
 
-def _record(record: Any) -> Fields:
-    if not isinstance(record, dict):
-        raise ValueError(f'a row is an object {{…}}, not a {type(record).__name__}')
-    return record
-
-
-def _csv(path: Path) -> Iterator[Entry]:
-    if path.stat().st_size > TABLE_BYTES:
-        raise ValueError(f'{path}: larger than {TABLE_BYTES // MIB} MiB; save it as JSON lines')
+def _table(path: str, rows: Iterator[tuple[str, Any]]) -> Iterator[Entry]:
     try:
-        for number, (place, fields) in enumerate(csv_rows(path), start=1):
-            yield Entry(number, f'{path}, {place}', partial(_record, fields))
+        for number, (place, fields) in enumerate(rows, start=1):
+            yield Entry(number, f'{path}, {place}', partial(as_row, fields))
     except UnicodeDecodeError as error:
         raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
-
-
-def _table(path: Path) -> Iterator[Entry]:
-    import pyarrow
-    import pyarrow.parquet
-
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-        groups = range(file.metadata.num_row_groups)
-        size = sum(file.metadata.row_group(i).total_byte_size for i in groups)
-        if size > SAMPLES.size or file.metadata.num_rows > SAMPLES.lines:
-            raise ValueError(f'{path}: it holds too much; split it')
-        number = 0
-        for batch in file.iter_batches(ROWS_AT_ONCE):
-            for index in range(batch.num_rows):
-                (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
-                number += 1
-                yield Entry(number, f'{path}, row {number}', partial(_record, fields))
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise ValueError(f'{path}: not a Parquet file: {short_line(str(error))}') from error
 
 
 def _zipped(path: Path) -> Log:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from opencompass_gpassk.samples.log_files import Fields, Log, Tool, part, verdict
+from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
 
 SEED = re.compile(r'-rs(\d+)')
 VERDICTS = ('symbolic_correct', 'is_correct', 'judge_correct')
@@ -36,7 +36,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     return {
         'id': str(number),
         'question': part(fields, 'problem'),
-        'answer': part(fields, 'expected_answer', of=(str, int, float)),
+        'answer': gold_answer(fields, 'expected_answer'),
         'sample': {
             'text': text,
             'key': f'seed {seed[1]}' if seed else None,

@@ -3,9 +3,9 @@
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
 optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object); or it has
 one ``sample``, and the rows of a problem have equal ids, or equal questions and answers. A sample
-is a text, or an object of ``text``, ``tokens``, ``prompt_tokens``, ``truncated`` or the server's
-``finish_reason``, ``verdict`` and ``key``. Rows of ``gpassk rv generate`` with added ``samples``
-are versions of their ``group``.
+is a text, or an object of ``text`` (or another program's name for it), ``tokens``,
+``prompt_tokens``, ``truncated`` or the server's ``finish_reason``, ``verdict`` and ``key``. Rows of
+``gpassk rv generate`` with added ``samples`` are versions of their ``group``.
 
 The files of each tool are described in its module, which makes such rows of them.
 """
@@ -23,6 +23,7 @@ from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
+from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.inference.backend import HELD_BACK, REFUSED, truncated_by
 from opencompass_gpassk.runs.predictions import Response
@@ -30,7 +31,7 @@ from opencompass_gpassk.samples.evalscope import EVALSCOPE
 from opencompass_gpassk.samples.inspect_logs import INSPECT
 from opencompass_gpassk.samples.lighteval import LIGHTEVAL
 from opencompass_gpassk.samples.lm_eval import LM_EVAL
-from opencompass_gpassk.samples.log_files import Fields, Tool, open_log, verdict
+from opencompass_gpassk.samples.log_files import Fields, Tool, gold_answer, open_log, verdict
 from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.trials import Problem, Verdict
@@ -39,6 +40,8 @@ TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL, NE
 ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 FLAGS: dict[str, type] = {'tokens': int, 'prompt_tokens': int, 'truncated': bool}  # of a sample
+# The names of a sample's text; all but the first are other programs'.
+TEXT = ('text', 'content', 'response', 'generation', 'completion', 'output', 'prediction')
 OF_SAMPLE = (*FLAGS, 'finish_reason', 'verdict', 'key')
 COLUMNS = (
     *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
@@ -115,7 +118,8 @@ class LogReader:
         asked: Asked = {}
         named = True
         size = 0
-        for entry in self.log.entries:
+        entries = with_progress(self.log.entries, None, 'reading', 'row', shown=report is not None)
+        for entry in entries:
             with at_place(entry.place, skip_bad=skip_bad, report=report):
                 row = self._row(entry.number, entry.read())
                 if row is None:
@@ -141,6 +145,7 @@ class LogReader:
                     counts[own] = counts.get(own, -1) + 1
                     responses.append(replace(response, identity=(own, counts[own])))
                     size += len(response.text)
+                size += len(problem.question) + len(problem.gold)
             if size > SAMPLES.size:
                 raise ValueError(f'{file}: its responses are too long to be held; split it')
         all_or_none(list(problems.values()), file)
@@ -210,12 +215,9 @@ def _other_names(row: Fields) -> str:
 
 
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
-    gold = row.get('answer')
-    if not isinstance(gold, (str, int, float)) or isinstance(gold, bool) or gold != gold:
-        raise ValueError(
-            f'field answer: the gold answer is missing or not a text; {_other_names(row)}'
-        )
-    if not (final := final_gold(str(gold))):
+    if row.get('answer') is None:
+        raise ValueError(f'field answer: the gold answer is missing; {_other_names(row)}')
+    if not (final := final_gold(gold_answer(row, 'answer'))):
         raise ValueError('field answer: the gold answer is empty; give one')
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}
     given = row.get('groups') or {}
@@ -242,6 +244,8 @@ def _problem(row: Fields, number: int, asked: Asked) -> Problem:
 
 
 def _samples(row: Fields, place: str) -> list[Response]:
+    if 'sample' in row and 'samples' in row:
+        raise ValueError('fields sample and samples: a row has one of them; leave the other out')
     if 'sample' in row:
         beside = {name: row[name] for name in OF_SAMPLE if name in row}
         given = row['sample']
@@ -261,7 +265,10 @@ def _samples(row: Fields, place: str) -> list[Response]:
 
 def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
     sample = given if isinstance(given, dict) else {'text': given}
-    text = sample.get('text')
+    named = [name for name in TEXT if name in sample]
+    if not named:
+        raise ValueError(f'field {field}: it has no text; {fields_of(sample)}; rename one to text')
+    text = next((sample[name] for name in named if sample[name] is not None), None)
     if not isinstance(text, str | None):
         raise ValueError(f'field {field}: {type(text).__name__} is not a text (null is lost)')
     known = {name: _flag(sample.get(name), f'{field}.{name}', kind) for name, kind in FLAGS.items()}

@@ -110,6 +110,7 @@ def error_rates(labels: list[Labelled]) -> ErrorRates:
         Name → number of independent labels; rate and interval of both errors, in percent. {} if
         there are no labels.
     """
+    labels = [one for one in labels if one[0].trial.verdict is not Verdict.UNJUDGED]
     parts: dict[str, list[Labelled]] = {'all': labels} if labels else {}
     for one in labels:
         trial = one[0]
