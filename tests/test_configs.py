@@ -130,7 +130,7 @@ def test_names_are_unique_so_that_all_can_be_read_into_one_config(tmp_path: Path
 def test_the_default_is_built_as_opencompass_builds_it() -> None:
     """`sample`, 48 problems, 16 times."""
     config = load(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
-    test_set = build_dataset_from_cfg(config.livemathbench_datasets[0]).test
+    test_set = build_dataset_from_cfg(config.livemathbench_gpassk_datasets[0]).test
     assert len(test_set) == 768
     assert set(test_set['subdivision']) == {'sample-n16'}
 
@@ -372,9 +372,9 @@ def test_other_sweeps_read_configs_from_the_package(tmp_path: Path) -> None:
         'with read_base():\n'
         '    from opencompass.configs.datasets.gsm8k.gsm8k_gen import gsm8k_datasets\n'
         '    from opencompass_gpassk.configs.datasets.math500_l5.math500_l5_gpassk_gen import (\n'
-        '        math500_l5_datasets,\n'
+        '        math500_l5_gpassk_datasets,\n'
         '    )\n'
-        'datasets = [*gsm8k_datasets, *math500_l5_datasets]\n'
+        'datasets = [*gsm8k_datasets, *math500_l5_gpassk_datasets]\n'
     )
     read = dumped(load(tmp_path / 'mine.py'), tmp_path)
     assert [each.abbr for each in read.datasets] == ['gsm8k', 'MATH500-L5-n48']
