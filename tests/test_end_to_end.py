@@ -47,7 +47,9 @@ CONFIG = """
 from mmengine.config import read_base
 
 with read_base():
-    from {configs}.datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_gpassk_datasets
+    from {configs}.datasets.livemathbench.livemathbench_gpassk_gen import (
+        livemathbench_gpassk_datasets,
+    )
     from {configs}.datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
         livemathbench_gpassk_greedy_datasets,
     )

@@ -13,7 +13,6 @@ from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.schema import mixed_schemas
 from opencompass_gpassk.results.stored_result import Estimate, Result, Results, shares_of
 from opencompass_gpassk.results.true_verdicts import ERRORS
-from opencompass_gpassk.results.warnings import UNAPPLIED
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
@@ -43,8 +42,7 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
     mixed = mixed_schemas(results)
     labelled = _hardly_audited(benchmark)
-    found = [*different, *([mixed] if mixed else []), *_warnings(benchmark), *labelled, *apart]
-    return sorted(found, key=lambda one: UNAPPLIED not in one)  # it keeps the order of equals
+    return [*different, *([mixed] if mixed else []), *_warnings(benchmark), *labelled, *apart]
 
 
 def serious_notes(benchmark: Benchmark) -> list[str]:

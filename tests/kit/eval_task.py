@@ -179,15 +179,14 @@ def predict(
 
 
 def infer_in_shards(
-    work_dir: Path, dataset: dict[str, Any], workers: int = 2, *, size_known: bool = True
+    work_dir: Path, dataset: dict[str, Any], workers: int = 2, *, size: int = len(COUNTS) * N
 ) -> list[Path]:
     """Infer with OpenCompass's task, split up as by ``--max-num-workers``; return the files.
 
-    It finds the data set's size in its cache, or must find it out.
+    It finds the data set's ``size`` in its cache.
     """
     Answerer.asked.clear()
-    if size_known:
-        work_dir.joinpath('size.json').write_text(json.dumps({dataset['abbr']: len(COUNTS) * N}))
+    work_dir.joinpath('size.json').write_text(json.dumps({dataset['abbr']: size}))
     partitioner = NumWorkerPartitioner(
         str(work_dir / 'predictions'),
         num_worker=workers,
