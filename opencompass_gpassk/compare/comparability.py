@@ -10,11 +10,12 @@ from itertools import combinations
 from typing import NamedTuple
 
 from opencompass_gpassk.formats.display import share_text, shortened
+from opencompass_gpassk.inference.sampling import UNUSED
 from opencompass_gpassk.metrics.independence import copied
 from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.stored_result import Result, shares_of
-from opencompass_gpassk.results.warnings import COPIES, comes_first
+from opencompass_gpassk.results.warnings import COPIES
 from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {
@@ -155,9 +156,8 @@ def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[s
     for side, one in (('A', a), ('B', b)):
         if one.state:
             found.append(f'{side} is not finished: {one.state}')
-        found += [
-            f'{side}: {told}' for told in one.result.get('warnings') or () if comes_first(told)
-        ]
+        warnings = one.result.get('warnings') or ()
+        found += [f'{side}: {told}' for told in warnings if told.startswith(UNUSED)]
         if undecided := (one.result.get('counts') or {}).get('undecided'):
             found.append(f'{side} counts {undecided} responses as wrong that no rule could decide')
         coverage = shares_of(one.result).get('coverage', math.nan)

@@ -33,6 +33,12 @@ DECODING = OURS.union(
 )
 
 SETTINGS = DECODING - OURS  # of a model's config: how it samples
+# Of these, what greedy decoding has no use for; and those that change nothing if they are 1, not 0.
+DRAWING = (
+    *('do_sample', 'temperature', 'epsilon_cutoff', 'eta_cutoff', 'min_p'),
+    *('top_a', 'top_h', 'top_k', 'top_p', 'typical', 'typical_p'),
+)
+ONES = ('beam_size', 'length_penalty', 'num_beam_groups', 'num_beams', 'typical', 'typical_p')
 
 End = tuple[bool | None, int | None]  # ran into the length limit, number of tokens
 
@@ -176,19 +182,17 @@ class Backend:
 def replaced_settings(config: Mapping[str, Any], sampling: Sampling) -> str:
     """Return what a model's config says of sampling that a protocol replaces by other values.
 
-    It is '' for greedy decoding: of the data set it is asked for by name, and of the model it is
-    the usual config, from which nobody expects samples.
+    A config that decodes greedily, as most do, expects no samples: it is no such setting.
     """
-    own = dict(_sampling_settings(config))
-    temperature = own.get('temperature')
+    own = dict(_sampling_settings(config)) if sampling.mode != 'model' else {}
     if (
-        sampling.mode != 'sampled'
+        sampling.mode == 'greedy'
         or own.get('do_sample') is False
         or own.get('top_k') == 1
-        or (temperature is not None and temperature <= NEARLY_GREEDY)
+        or own.get('temperature', 1) <= NEARLY_GREEDY
     ):
-        return ''
-    used = {**sampling.parameters, 'do_sample': True}
+        own = {name: value for name, value in own.items() if name not in DRAWING}
+    used = {**dict.fromkeys(ONES, 1), **sampling.parameters, 'do_sample': True}
     other = {name: value for name, value in own.items() if value != used.get(name, 0)}
     return ', '.join(f'{name}={value}' for name, value in sorted(other.items()))
 

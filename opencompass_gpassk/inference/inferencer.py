@@ -116,18 +116,18 @@ class GPassKGenInferencer(GenInferencer):
         name = output_json_filename or self.output_json_filename
         task = running_task()
         config = getattr(task, 'dataset_cfg', None)
-        of_model = getattr(task, 'max_out_len', None) or self.max_out_len
-        if of_model != self.max_out_len:
-            self._note(
-                f'responses have at most {self.max_out_len} tokens, as the config of the data set '
-                f'says, not the {of_model} of the model; GPASSK_MAX_OUT_LEN sets another length'
-            )
         requests = self._requests(retriever, ice_template, prompt_template, config)
         backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
         progress = self._progress(folder / name, requests, task, backend)
         own = replaced_settings(task.model_cfg, self.sampling) if backend.decided else ''
         if own:
             self._note(unused_settings(own))
+        of_model = getattr(task, 'max_out_len', None) or self.max_out_len
+        if of_model != self.max_out_len:
+            self._note(
+                f'responses have at most {self.max_out_len} tokens, as the config of the data set '
+                f'says, not the {of_model} of the model; GPASSK_MAX_OUT_LEN sets another length'
+            )
         drawing = Drawing(
             requests=requests,
             backend=backend,

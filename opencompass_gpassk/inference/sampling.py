@@ -31,9 +31,9 @@ UNUSED = "the model's own sampling is not used: "  # begins a warning that comes
 def unused_settings(settings: str) -> str:
     """Return the warning that a protocol replaces settings of a model's config, and the remedy."""
     return (
-        f'{UNUSED}{settings} in its config is replaced by the protocol of the data set, as for all '
-        "models; to sample as its config says, set sampling='model' in the inferencer of the data "
-        'set, or in upgrade(…); gpassk run has --temperature, --top-p and --top-k'
+        f"{UNUSED}{settings} in its config gives way to the data set's protocol; to sample as the "
+        "config says, set sampling='model' in the inferencer of the data set, or in upgrade(…); to "
+        'choose the protocol of gpassk run, --temperature, --top-p and --top-k'
     )
 
 

@@ -46,7 +46,7 @@ MANY_TRUNCATED = 1.0  # percent
 MANY_UNRECOGNISED = 1.0
 UNAPPLIED = f'sampling {NOT_APPLIED}: '
 COPIES = 'copies: '
-FIRST = (UNAPPLIED, UNUSED, COPIES)  # warnings with these come before all others
+FIRST = (UNAPPLIED, UNUSED, COPIES)  # warnings with these come before all others, in this order
 SHOWN_REASONS = 3
 LONGEST_REASON = 60
 
@@ -121,9 +121,9 @@ def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def comes_first(warning: str) -> bool:
-    """Tell whether a warning, of one result or of several models, comes before all others."""
-    return any(one in warning for one in FIRST)
+def warning_place(warning: str) -> int:
+    """Return where a warning stands, of one result or several models: below len(FIRST) is first."""
+    return next((place for place, one in enumerate(FIRST) if one in warning), len(FIRST))
 
 
 def _response_warnings(

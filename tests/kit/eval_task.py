@@ -102,9 +102,7 @@ def respond(i: int, replica: int) -> str:
     return f'Draw {replica} of {i}: \\boxed{{{i if right else 100 + replica}}}'
 
 
-def data_set(
-    kind: Any = OurSums, *, n: int = N, k: Any = 2, test_range: str = '', **settings: Any
-) -> dict[str, Any]:
+def data_set(kind: Any = OurSums, *, n: int = N, k: Any = 2, **settings: Any) -> dict[str, Any]:
     """The config of a data set; ``evaluator``, ``eval_cfg`` and what its ``load`` takes."""
     evaluator = settings.pop('evaluator', {'type': GPassKEvaluator})
     eval_cfg = settings.pop('eval_cfg', {})
@@ -117,7 +115,6 @@ def data_set(
         'reader_cfg': {
             'input_columns': [template.strip('{}')],
             'output_column': 'answer',
-            **({'test_range': test_range} if test_range else {}),
         },
         'infer_cfg': {
             'prompt_template': {'type': PromptTemplate, 'template': template},

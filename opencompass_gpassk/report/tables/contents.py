@@ -16,7 +16,7 @@ from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import variable_tables
-from opencompass_gpassk.results.warnings import comes_first
+from opencompass_gpassk.results.warnings import warning_place
 
 
 def report_tables(board: Board) -> list[Table]:
@@ -32,9 +32,7 @@ def report_tables(board: Board) -> list[Table]:
         *filter(None, singles),
     ]
     return [
-        replace(
-            table, warnings=sorted([*note, *table.warnings], key=lambda one: not comes_first(one))
-        )
+        replace(table, warnings=sorted([*note, *table.warnings], key=warning_place))
         for table in tables
     ]
 
