@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import json
 import re
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import opencompass
 import pytest
 from mmengine.config import Config
 from opencompass.registry import ICL_EVALUATORS, ICL_INFERENCERS, LOAD_DATASET
@@ -125,6 +127,21 @@ def test_names_are_unique_so_that_all_can_be_read_into_one_config(tmp_path: Path
     assert len(set(variables)) == len(variables)
     abbrs = [found['abbr'] for path in DATASETS for found in data_sets(path)]
     assert len(set(abbrs)) == len(abbrs)
+
+
+@pytest.mark.filterwarnings('ignore::DeprecationWarning')  # escapes in configs of OpenCompass
+def test_no_config_of_opencompass_binds_our_names() -> None:
+    """Of two data sets of one name, a config that reads both would lose one without a message."""
+    taken = set()
+    for path in (Path(opencompass.__file__).parent / 'configs').rglob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text('utf-8'))):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                taken.add(node.id)
+    ours = {key for path in [*DATASETS, FOLDER / 'datasets/protocol.py'] for key in load(path)}
+    imported = {'GPassKEvaluator', 'GPassKGenInferencer', 'PromptTemplate', 'ZeroRetriever'}
+    assert len(taken) > 1000
+    assert not (ours - imported) & taken
+    assert all('_gpassk_' in key for key in ours if key.endswith('_datasets'))
 
 
 def test_the_default_is_built_as_opencompass_builds_it() -> None:
