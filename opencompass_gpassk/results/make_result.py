@@ -355,10 +355,10 @@ def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     result['trials_file'] = path.name
 
 
-def _samplings(responses: Sequence[Response]) -> tuple[list[dict[str, Any]], list[str]]:
+def _samplings(responses: Sequence[Response]) -> tuple[list[dict[str, Any]], str]:
     """Return the distinct sampling parameters, and the settings that they replaced."""
     distinct: dict[str, dict[str, Any]] = {}
-    unused: dict[str, None] = {}
+    unused: dict[str, None] = {}  # in order
     for response in responses:
         if response.lost:
             continue
@@ -366,7 +366,7 @@ def _samplings(responses: Sequence[Response]) -> tuple[list[dict[str, Any]], lis
         if replaced := sampling.pop(REPLACED, ''):
             unused[str(replaced)] = None
         distinct.setdefault(repr(sorted(sampling.items())), sampling)
-    return list(distinct.values()) or [{'unknown': True}], list(unused)
+    return list(distinct.values()) or [{'unknown': True}], ' or '.join(unused)
 
 
 def _identity(response: Response) -> tuple[str, int]:

@@ -56,7 +56,7 @@ def result_warnings(
     result: Mapping[str, Any],
     audit: Independence,
     sampling: Sequence[Mapping[str, Any]],
-    unused: Sequence[str] = (),
+    unused: str = '',
 ) -> list[str]:
     """Return the reasons to trust a result's figures less.
 
@@ -65,9 +65,11 @@ def result_warnings(
         result: The result, without its warnings.
         audit: The audit of the responses' independence.
         sampling: The distinct parameters under which responses were drawn.
-        unused: The settings of the model that they replaced.
+        unused: The settings of the model that they replaced, '' if there are none.
     """
-    unapplied = [*_unapplied(sampling), *map(unused_settings, unused)]
+    unapplied = _unapplied(sampling)
+    if unused:
+        unapplied.append(unused_settings(short_line(unused)))
     if not protocol.judged:
         return [*unapplied, *_response_warnings(result, protocol.n, audit, sampling)]
     counts, ks = result['counts'], protocol.ks
@@ -122,7 +124,7 @@ def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def warning_place(warning: str) -> int:
-    """Return where a warning stands, of one result or several models: below len(FIRST) is first."""
+    """Return where a warning of one result, or of several models, stands among all: a sort key."""
     return next((place for place, one in enumerate(FIRST) if one in warning), len(FIRST))
 
 

@@ -61,7 +61,7 @@ from opencompass_gpassk.results.figures import (
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.stored_result import Entry
 from opencompass_gpassk.results.token_figures import MEAN, cost_text, read_tokens
-from opencompass_gpassk.results.warnings import FIRST, warning_place
+from opencompass_gpassk.results.warnings import warning_place
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 MOST_PANELS = 3  # k for which a data set has a panel: the greatest
@@ -117,7 +117,7 @@ def _warnings(one: DataSet) -> list[tuple[str, bool]]:
     told = {text for of_entry in one.marks for _, text in of_entry}
     for note in benchmark_notes(one.benchmark):
         if note not in told:
-            found.setdefault(note, warning_place(note) < len(FIRST))
+            found.setdefault(note, False)
     return sorted(found.items(), key=lambda warning: (warning_place(warning[0]), not warning[1]))
 
 
