@@ -95,8 +95,8 @@ def copies(tables: Mapping[str, TrialTable]) -> list[str]:
     }
     return [
         f'{COPIES}{share_text(100 * share)} % of the responses of {a} and {b} are equal word for '
-        'word, sample by sample: this looks like one model asked in one way with the same seeds, so a '
-        'comparison says nothing; check path, server and sampling of both'
+        'word, sample by sample: this looks like one model asked in one way with the same seeds, '
+        'so a comparison says nothing; check path, server and sampling of both'
         for a, b in combinations(texts, 2)
         if (share := copied(texts[a], texts[b]))
     ]
