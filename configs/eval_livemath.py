@@ -24,14 +24,14 @@ from opencompass.runners import LocalRunner
 from opencompass.tasks import OpenICLEvalTask
 
 with read_base():
-    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_gpassk_datasets
     from .datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
-        livemathbench_greedy_datasets,
+        livemathbench_gpassk_greedy_datasets,
     )
     from .models.demo import models as demo_models
     from .summarizers.gpassk import summarizer  # noqa: F401
 
-datasets = [*livemathbench_greedy_datasets, *livemathbench_datasets]
+datasets = [*livemathbench_gpassk_greedy_datasets, *livemathbench_gpassk_datasets]
 models = [*demo_models]  # your model here
 # Two data sets are evaluated at a time.
 eval = dict(

@@ -18,13 +18,13 @@ from opencompass_gpassk import upgrade
 with read_base():
     from opencompass.configs.datasets.math.math_500_gen import math_datasets
 
-    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_gpassk_datasets
     from .datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
-        livemathbench_greedy_datasets,
+        livemathbench_gpassk_greedy_datasets,
     )
     from .models.demo import models  # noqa: F401
     from .summarizers.gpassk import summarizer  # noqa: F401
 
 datasets = upgrade.build()(math_datasets, n=16, k=[4, 8], greedy=True)
-datasets += [*livemathbench_greedy_datasets, *livemathbench_datasets]
+datasets += [*livemathbench_gpassk_greedy_datasets, *livemathbench_gpassk_datasets]
 work_dir = 'outputs/mix'

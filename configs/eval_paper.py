@@ -18,14 +18,16 @@ shown as AIME2024-30, which can't be compared with the published column.
 from mmengine.config import read_base
 
 with read_base():
-    from .datasets.aime2024_45.aime2024_45_gpassk_gen import aime2024_45_datasets
-    from .datasets.aime2024_45.aime2024_45_gpassk_greedy_gen import aime2024_45_greedy_datasets
-    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
-    from .datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
-        livemathbench_greedy_datasets,
+    from .datasets.aime2024_45.aime2024_45_gpassk_gen import aime2024_45_gpassk_datasets
+    from .datasets.aime2024_45.aime2024_45_gpassk_greedy_gen import (
+        aime2024_45_gpassk_greedy_datasets,
     )
-    from .datasets.math500_l5.math500_l5_gpassk_gen import math500_l5_datasets
-    from .datasets.math500_l5.math500_l5_gpassk_greedy_gen import math500_l5_greedy_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_gpassk_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
+        livemathbench_gpassk_greedy_datasets,
+    )
+    from .datasets.math500_l5.math500_l5_gpassk_gen import math500_l5_gpassk_datasets
+    from .datasets.math500_l5.math500_l5_gpassk_greedy_gen import math500_l5_gpassk_greedy_datasets
     from .models.hf_example import models as hf_models
     from .models.openai_api_example import models as api_models  # noqa: F401
     from .models.vllm_example import models as vllm_models  # noqa: F401
@@ -40,16 +42,16 @@ sampled, greedy = (
     )
     for alone in (False, True)
 )
-livemathbench_datasets[0].update(sampled)
-livemathbench_greedy_datasets[0].update(greedy)
+livemathbench_gpassk_datasets[0].update(sampled)
+livemathbench_gpassk_greedy_datasets[0].update(greedy)
 
 datasets = [
-    *livemathbench_greedy_datasets,
-    *livemathbench_datasets,
-    *math500_l5_greedy_datasets,
-    *math500_l5_datasets,
-    *aime2024_45_greedy_datasets,
-    *aime2024_45_datasets,
+    *livemathbench_gpassk_greedy_datasets,
+    *livemathbench_gpassk_datasets,
+    *math500_l5_gpassk_greedy_datasets,
+    *math500_l5_gpassk_datasets,
+    *aime2024_45_gpassk_greedy_datasets,
+    *aime2024_45_gpassk_datasets,
 ]
 max_out_len = datasets[0]['infer_cfg']['inferencer']['max_out_len']
 for model in models:  # with room for prompts of 8192 tokens

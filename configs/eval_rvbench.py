@@ -10,8 +10,8 @@ and once greedily. For all questions with your model, use configs/eval_rvbench_f
 from mmengine.config import read_base
 
 with read_base():
-    from .datasets.rvbench.rvbench_gpassk_gen import rvbench_datasets
-    from .datasets.rvbench.rvbench_gpassk_greedy_gen import rvbench_greedy_datasets
+    from .datasets.rvbench.rvbench_gpassk_gen import rvbench_gpassk_datasets
+    from .datasets.rvbench.rvbench_gpassk_greedy_gen import rvbench_gpassk_greedy_datasets
     from .models.demo import models  # noqa: F401
     from .summarizers.gpassk import summarizer  # noqa: F401
 
@@ -34,13 +34,13 @@ subset = dict(
         'SumOfCommonDivisors',
     ],
 )
-datasets = [*rvbench_greedy_datasets, *rvbench_datasets]
-for dataset in rvbench_datasets:
+datasets = [*rvbench_gpassk_greedy_datasets, *rvbench_gpassk_datasets]
+for dataset in rvbench_gpassk_datasets:
     dataset.update(abbr=f'{dataset["abbr"].rpartition("-n")[0]}-subset-n8', n=8, k=[2, 4])
 for dataset in datasets:
     dataset.update(names=subset[dataset['source']])
     dataset['infer_cfg']['inferencer'].update(max_out_len=160)
-for dataset in rvbench_greedy_datasets:
+for dataset in rvbench_gpassk_greedy_datasets:
     dataset.update(abbr=dataset['abbr'].replace('-greedy', '-subset-greedy'))
 del dataset
 work_dir = 'outputs/rvbench'

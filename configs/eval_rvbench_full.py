@@ -14,12 +14,16 @@ in Chinese too, where no examples are given.
 from mmengine.config import read_base
 
 with read_base():
-    from .datasets.rvbench.rvbench_4shot_gpassk_greedy_gen import rvbench_4shot_datasets
-    from .datasets.rvbench.rvbench_gpassk_gen import rvbench_datasets
-    from .datasets.rvbench.rvbench_gpassk_greedy_gen import rvbench_greedy_datasets
+    from .datasets.rvbench.rvbench_4shot_gpassk_greedy_gen import rvbench_4shot_gpassk_datasets
+    from .datasets.rvbench.rvbench_gpassk_gen import rvbench_gpassk_datasets
+    from .datasets.rvbench.rvbench_gpassk_greedy_gen import rvbench_gpassk_greedy_datasets
     from .models.hf_example import models as hf_models
     from .summarizers.gpassk import summarizer  # noqa: F401
 
 models = [*hf_models]  # your model here
-datasets = [*rvbench_4shot_datasets, *rvbench_greedy_datasets, *rvbench_datasets]
+datasets = [
+    *rvbench_4shot_gpassk_datasets,
+    *rvbench_gpassk_greedy_datasets,
+    *rvbench_gpassk_datasets,
+]
 work_dir = 'outputs/rvbench_full'

@@ -9,11 +9,11 @@ temperatures.
 from mmengine.config import read_base
 
 with read_base():
-    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_gpassk_datasets
     from .models.demo import models as demo_models
     from .summarizers.gpassk import summarizer  # noqa: F401
 
-datasets = [dict(livemathbench_datasets[0], abbr='sample-en', languages=['en'], n=32, k=[8])]
+datasets = [dict(livemathbench_gpassk_datasets[0], abbr='sample-en', languages=['en'], n=32, k=[8])]
 datasets[0]['infer_cfg']['inferencer']['sampling'] = 'model'  # as the models' configs say
 models = [
     dict(

@@ -16,7 +16,7 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.inference.sample_requests import identify
+from opencompass_gpassk.inference.sample_requests import check_test_range, identify
 from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.make_result import store
@@ -266,6 +266,7 @@ def read_task(
         raise ValueError(
             f'cluster is {settings.cluster!r}; the columns of {name} are {", ".join(columns)}'
         )
+    check_test_range(_config('dataset_cfg'))
     identities = identify(rows)
     golds = score_kwargs['references'] or [None] * len(identities)
     responses = align(

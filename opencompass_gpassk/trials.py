@@ -112,6 +112,7 @@ class Trial:
             ``steps`` and ``tokens``.
         unscored: Why the reasoning has no scores; '' if it has, or if scoring was not requested.
         response: File and key of the response, ``file#key``.
+        text_hash: A hash of the whole response; '' if it is lost.
     """
 
     problem_id: str
@@ -131,6 +132,7 @@ class Trial:
     values: dict[str, float] = field(default_factory=dict)
     unscored: str = ''
     response: str = ''
+    text_hash: str = ''
 
     @property
     def outcome(self) -> str:
@@ -235,7 +237,7 @@ OF_PROBLEM: dict[str, tuple[type, ...]] = {
 }
 OF_TRIAL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(('problem_id', 'verdict', 'source', 'end', 'reason'), (str,)),
-    **dict.fromkeys(('unscored', 'response', 'other_source'), (str,)),
+    **dict.fromkeys(('unscored', 'response', 'text_hash', 'other_source'), (str,)),
     'answer': (str, NoneType),
     'replica': (int,),
     'answer_class': (int,),

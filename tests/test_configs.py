@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import json
 import re
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import opencompass
 import pytest
 from mmengine.config import Config
 from opencompass.registry import ICL_EVALUATORS, ICL_INFERENCERS, LOAD_DATASET
@@ -127,10 +129,25 @@ def test_names_are_unique_so_that_all_can_be_read_into_one_config(tmp_path: Path
     assert len(set(abbrs)) == len(abbrs)
 
 
+@pytest.mark.filterwarnings('ignore::DeprecationWarning')  # escapes in configs of OpenCompass
+def test_no_config_of_opencompass_binds_our_names() -> None:
+    """Of two data sets of one name, a config that reads both would lose one without a message."""
+    taken = set()
+    for path in (Path(opencompass.__file__).parent / 'configs').rglob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text('utf-8'))):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                taken.add(node.id)
+    ours = {key for path in [*DATASETS, FOLDER / 'datasets/protocol.py'] for key in load(path)}
+    imported = {'GPassKEvaluator', 'GPassKGenInferencer', 'PromptTemplate', 'ZeroRetriever'}
+    assert len(taken) > 1000
+    assert not (ours - imported) & taken
+    assert all('_gpassk_' in key for key in ours if key.endswith('_datasets'))
+
+
 def test_the_default_is_built_as_opencompass_builds_it() -> None:
     """`sample`, 48 problems, 16 times."""
     config = load(FOLDER / 'datasets/livemathbench/livemathbench_gpassk_gen.py')
-    test_set = build_dataset_from_cfg(config.livemathbench_datasets[0]).test
+    test_set = build_dataset_from_cfg(config.livemathbench_gpassk_datasets[0]).test
     assert len(test_set) == 768
     assert set(test_set['subdivision']) == {'sample-n16'}
 
@@ -372,9 +389,9 @@ def test_other_sweeps_read_configs_from_the_package(tmp_path: Path) -> None:
         'with read_base():\n'
         '    from opencompass.configs.datasets.gsm8k.gsm8k_gen import gsm8k_datasets\n'
         '    from opencompass_gpassk.configs.datasets.math500_l5.math500_l5_gpassk_gen import (\n'
-        '        math500_l5_datasets,\n'
+        '        math500_l5_gpassk_datasets,\n'
         '    )\n'
-        'datasets = [*gsm8k_datasets, *math500_l5_datasets]\n'
+        'datasets = [*gsm8k_datasets, *math500_l5_gpassk_datasets]\n'
     )
     read = dumped(load(tmp_path / 'mine.py'), tmp_path)
     assert [each.abbr for each in read.datasets] == ['gsm8k', 'MATH500-L5-n48']

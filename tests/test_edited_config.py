@@ -17,11 +17,13 @@ CONFIG = """
 from mmengine.config import read_base
 
 with read_base():
-    from .configs.datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from .configs.datasets.livemathbench.livemathbench_gpassk_gen import (
+        livemathbench_gpassk_datasets,
+    )
     from .configs.models.demo import models
     from .configs.summarizers.gpassk import summarizer
 
-datasets = [*livemathbench_datasets]
+datasets = [*livemathbench_gpassk_datasets]
 work_dir = 'outputs'
 """
 

@@ -47,19 +47,21 @@ CONFIG = """
 from mmengine.config import read_base
 
 with read_base():
-    from {configs}.datasets.livemathbench.livemathbench_gpassk_gen import livemathbench_datasets
+    from {configs}.datasets.livemathbench.livemathbench_gpassk_gen import (
+        livemathbench_gpassk_datasets,
+    )
     from {configs}.datasets.livemathbench.livemathbench_gpassk_greedy_gen import (
-        livemathbench_greedy_datasets,
+        livemathbench_gpassk_greedy_datasets,
     )
     from {configs}.models.demo import models
     from {configs}.summarizers.gpassk import summarizer
 
-datasets = [*livemathbench_greedy_datasets, *livemathbench_datasets]
+datasets = [*livemathbench_gpassk_greedy_datasets, *livemathbench_gpassk_datasets]
 models[0]['batch_size'] = 8
 {more}
 work_dir = 'outputs'
 """
-SAMPLED_ALONE = 'datasets = livemathbench_datasets'
+SAMPLED_ALONE = 'datasets = livemathbench_gpassk_datasets'
 # The other model can't be loaded; a few problems are enough to say so.
 BROKEN = """
 few = dict(datasets[0], abbr='few', reader_cfg=dict(datasets[0]['reader_cfg'], test_range='[:4]'))
@@ -255,7 +257,7 @@ from opencompass.partitioners import NaivePartitioner
 from opencompass.runners import LocalRunner
 from opencompass.tasks import OpenICLEvalTask
 
-datasets = livemathbench_datasets
+datasets = livemathbench_gpassk_datasets
 eval = dict(
     partitioner=dict(type=NaivePartitioner),
     runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=OpenICLEvalTask)),

@@ -50,7 +50,7 @@ class Echo:
         return [str(entry) for entry in entries]
 
 
-def config(abbr: str, test_range: str | None = None) -> ConfigDict:
+def config(abbr: str, test_range: Any = None) -> ConfigDict:
     """Return a data set config: 20 problems, 4 replicas of each."""
     return ConfigDict(
         abbr=abbr,
@@ -89,36 +89,39 @@ def infer(
     return [(r['problem_id'], r['replica']) for r in json.loads(path.read_text()).values()]
 
 
-@pytest.mark.parametrize('test_range', [None, '[3:]', '[:50]'])
 def test_replicas_in_shards_of_upstreams_data_sets(
-    test_range: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OpenCompass's own partitioner and task: shards together say what the whole set says."""
     monkeypatch.chdir(tmp_path)
     partitioner = NumWorkerPartitioner(
         out_dir=str(tmp_path), num_worker=3, dataset_size_path=str(tmp_path / 'size.json')
     )
-    data = config('up-n4', test_range)
+    data = config('up-n4')
     whole = infer(data)
     assert whole == identify(build_dataset_from_cfg(data).test)
     shards = [infer(shard) for shard in partitioner.split_dataset(data)]
     assert len(shards) == 3
-    drawn = [identity for shard in shards for identity in shard]
-    assert drawn == whole[: len(drawn)]
-    assert len(set(drawn)) == len(drawn)
-    # OpenCompass counts the rows that a range leaves and then applies the range to the count:
-    # '[3:]' costs the last shard some rows, which an evaluation reports as missing.
-    assert len(drawn) >= len(whole) - 3
+    assert [identity for shard in shards for identity in shard] == whole
 
 
-@pytest.mark.parametrize('abbr', ['up-n4', 'up_500', 'up_1'])
-def test_range_of_the_users_own_is_the_whole_test_set(
-    abbr: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ('abbr', 'test_range'),
+    [
+        *(('up-n4', given) for given in ('[0:4]', '[3:]', '[::7]', '[0:4][0:2]', 4, 0.5)),
+        *((abbr, '[5:45]') for abbr in ('up_500', 'up_1')),
+    ],
+)
+def test_a_range_of_the_users_own_is_refused(
+    abbr: str, test_range: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inference and evaluation count replicas alike, though a name may end as a shard's does."""
+    """It would keep the first sample alone, or a few of each; once sampled, a range is welcome."""
     monkeypatch.chdir(tmp_path)
-    data = config(abbr, '[5:45]')
-    assert infer(data) == identify(build_dataset_from_cfg(data).test)
+    with pytest.raises(ValueError, match=f'{abbr}: reader_cfg.test_range is .* set limit'):
+        infer(config(abbr, test_range))
+    once = config('up', '[0:4]')
+    once.update(n=1, k=1)
+    assert infer(once) == [(str(i), 0) for i in range(4)]
 
 
 def test_other_tasks_have_shards_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,9 +43,19 @@ def test_settings_that_a_rescoring_chose_stay() -> None:
     assert not differences(config, {**rescored, 'rescored': ['judge']}, None)
 
 
-@pytest.mark.parametrize('abbr', ['sample-n16', 'sample_n16', 'sample-n16_3'])
+@pytest.mark.parametrize(
+    'abbr', ['sample-n16', 'sample_n16', 'sample-n16_3', 'sample-n16_rep4', 'a-n4-hard_n16.part']
+)
 def test_a_name_that_says_another_n_is_refused(abbr: str) -> None:
     """OpenCompass would take the responses of the n in the name."""
     check_name(abbr, 16)
     with pytest.raises(ValueError, match='says n = 16, but n is 32'):
         check_name(abbr, 32)
+    check_name('sums-n3gram', 16)  # it says no n
+
+
+def test_greedy_samples_are_not_stale() -> None:
+    """Their result has no k, whatever the config says."""
+    signature = RESULT['signature'] | {'sampling': {'greedy': True}}
+    greedy = {**RESULT, 'k': [], 'signature': signature}
+    assert not differences({'n': 4, 'k': 2}, greedy, None)

@@ -16,6 +16,7 @@ from typing import Any
 from opencompass_gpassk.commands import add_command, add_numbers, check_outputs, write_lines
 from opencompass_gpassk.compare.comparability import (
     cautions,
+    copies,
     incomparable,
     planned_look,
     sides_differ,
@@ -317,7 +318,11 @@ def _compare(
         changes,
         shared.left_out,
         reasons,
-        [*cautions(a, b, look), *filter(None, [longer])],
+        [
+            *copies(dict(zip('AB', tables, strict=True))),
+            *cautions(a, b, look),
+            *filter(None, [longer]),
+        ],
         sides_differ(*pair),
         settings.level,
         k,

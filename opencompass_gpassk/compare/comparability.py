@@ -6,12 +6,16 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import NamedTuple
 
 from opencompass_gpassk.formats.display import share_text, shortened
+from opencompass_gpassk.inference.sampling import UNUSED
+from opencompass_gpassk.metrics.independence import copied
 from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.stored_result import Result, shares_of
+from opencompass_gpassk.results.warnings import COPIES
 from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {
@@ -79,6 +83,27 @@ def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
     return found
 
 
+def copies(tables: Mapping[str, TrialTable]) -> list[str]:
+    """Return which models' responses are copies of each other's.
+
+    Args:
+        tables: Model → its trials.
+    """
+    texts = {
+        model: {
+            (one.problem_id, one.replica): one.text_hash for one in table.trials if one.text_hash
+        }
+        for model, table in tables.items()
+    }
+    return [
+        f'{COPIES}{share_text(100 * share)} % of the responses of {a} and {b} are equal word for '
+        'word, sample by sample: this looks like one model asked in one way with the same seeds, '
+        'so a comparison says nothing; check path, server and sampling of both'
+        for a, b in combinations(texts, 2)
+        if (share := copied(texts[a], texts[b]))
+    ]
+
+
 class Look(NamedTuple):
     """A comparison that is one of several planned ones of the same models, with growing n.
 
@@ -133,6 +158,8 @@ def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[s
     for side, one in (('A', a), ('B', b)):
         if one.state:
             found.append(f'{side} is not finished: {one.state}')
+        warnings = one.result.get('warnings') or ()
+        found += [f'{side}: {told}' for told in warnings if told.startswith(UNUSED)]
         if undecided := (one.result.get('counts') or {}).get('undecided'):
             found.append(f'{side} counts {undecided} responses as wrong that no rule could decide')
         coverage = shares_of(one.result).get('coverage', math.nan)

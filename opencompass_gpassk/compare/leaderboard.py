@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from opencompass_gpassk.compare.comparability import different_measures, set_apart
+from opencompass_gpassk.compare.comparability import copies, different_measures, set_apart
 from opencompass_gpassk.compare.differences import Difference, Pair, primary_figure, standing
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.results.figures import Figure
@@ -27,7 +27,7 @@ class Leaderboard:
         tested: The places of every two ranked entries → the second's difference from the first in
             the primary figure; the p-values of all pairs are one family.
         apart: (first, second) places of entries that can't be compared → why.
-        notes: Why some entries, or all, have no rank.
+        notes: Why some entries, or all, have no rank, and whose responses are copies.
     """
 
     shared: Aligned | None = None
@@ -96,6 +96,7 @@ def leaderboard(
             apart[first, second] = '; '.join(reasons)
     if len(asked) < 2:
         return Leaderboard(notes=notes)
+    notes += copies({one.label: trials[one.place] for one in asked.values()})
     rows = list(asked)
     try:
         protocols = common_protocols([stored_protocol(one.result) for one in asked.values()])

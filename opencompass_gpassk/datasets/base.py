@@ -29,7 +29,7 @@ class GPassKDataset(BaseDataset):
         k: One k or several, of pass@k and G-Pass@k.
         n: Samples of each problem, at least the largest k; 3k is advised.
         limit: Only the first so many questions, each with all its versions and translations (its
-            cluster); the benchmark's name then says so. (`test_range` cuts the repeated rows.)
+            cluster); the benchmark's name then says so. (A `test_range` is refused if n > 1.)
         **kwargs: The settings of :meth:`load`.
 
     Raises:

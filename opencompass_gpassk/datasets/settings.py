@@ -191,14 +191,14 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
 
 
 def check_name(abbr: str, n: int) -> None:
-    """Refuse a data set whose name says another n than it has; a shard's name ends in a number.
+    """Refuse a data set whose name says another n than it has, anywhere in it; the last one counts.
 
     OpenCompass keeps responses under the name: those of the n in it would be taken.
 
     Raises:
         ValueError: If it does.
     """
-    said = re.fullmatch(r'.*[-_]n(\d{1,6})(_\d+)?', abbr)
+    said = re.match(r'.*[-_]n(\d{1,6})(?![A-Za-z\d])', abbr)
     if said and int(said[1]) != n:
         raise ValueError(
             f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '

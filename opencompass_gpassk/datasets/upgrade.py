@@ -23,15 +23,18 @@ from mmengine.config import Config
 from mmengine.config.lazy import LazyAttr, LazyObject
 from opencompass.datasets.base import BaseDataset
 from opencompass.registry import LOAD_DATASET
-from opencompass.utils import dataset_abbr_from_cfg
+from opencompass.utils import dataset_abbr_from_cfg, get_logger
 
 from opencompass_gpassk.datasets import settings
+from opencompass_gpassk.formats.display import shortened
 from opencompass_gpassk.formats.parse_settings import gpus_asked
+from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.running_task import leave_responses_unread
 
 CONFIGS = Path(opencompass.__file__).parent / 'configs/datasets'
 # Fields of a data set's config that are not arguments of its class, or that are set anew.
 APART = ('infer_cfg', 'eval_cfg', 'n', 'k')
+LONGEST = 120  # characters of names in a message
 # Fields of reader_cfg that the data set's own reader has applied before its rows are repeated.
 APPLIED = ('train_split', 'train_range', 'test_split', 'test_range')
 
@@ -83,6 +86,7 @@ def upgraded(
     *,
     greedy: bool = False,
     limit: int | None = None,
+    sampling: str | Mapping[str, Any] | None = None,
     temperature: float | None = None,
     max_out_len: int | None = None,
     judge: str | Mapping[str, Any] | None = None,
@@ -97,7 +101,11 @@ def upgraded(
         greedy: Add a copy of each data set that is decoded greedily, once, for the greedy column.
         limit: Only the first so many problems, which abbr and benchmark show; by default as
             GPASSK_LIMIT says, else all.
-        temperature: Of the samples; by default as GPASSK_TEMPERATURE says, else 1.0.
+        sampling: Of the samples, as in
+            :class:`~opencompass_gpassk.inference.inferencer.GPassKGenInferencer`, such as
+            ``'model'`` for what each model's config says; by default the paper's protocol.
+        temperature: Of the samples, if ``sampling`` is not given; by default as GPASSK_TEMPERATURE
+            says, else 1.0.
         max_out_len: Greatest number of tokens of a response; by default as GPASSK_MAX_OUT_LEN says,
             else the data set's own, else the model's.
         judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`: ``'rule'``,
@@ -111,6 +119,8 @@ def upgraded(
             variable has an invalid value, or a data set does not ask for single responses.
     """
     ks = settings.checked_ks(k, n, limit)
+    if sampling is not None:
+        Sampling.parse(sampling)
     if limit is None:
         limit = settings.limit()
     if isinstance(datasets, str):
@@ -122,15 +132,30 @@ def upgraded(
             del inference['max_out_len']
         if max_out_len is not None:
             inference['max_out_len'] = max_out_len
-        if temperature is not None and not drawn_greedily:
+        if sampling is not None and not drawn_greedily:
+            inference['sampling'] = sampling if isinstance(sampling, str) else dict(sampling)
+        elif temperature is not None and not drawn_greedily:
             inference['sampling']['temperature'] = temperature
         times: dict[str, Any] = {'n': 1, 'k': 1} if drawn_greedily else {'n': n, 'k': ks}
         for config in [datasets] if isinstance(datasets, Mapping) else datasets:
             found.append(_upgrade(_plain(config), times, limit, inference, judge))
+    if waiting := [one['abbr'] for one in found if _lacks_judge(one['eval_cfg']['evaluator'])]:
+        get_logger().warning(
+            f'{shortened(", ".join(waiting), LONGEST)}: judge_cfg is empty, so OC_JUDGE_MODEL '
+            f'({os.environ.get("OC_JUDGE_MODEL") or "not set"}) is the judge; a loop that sets '
+            'judge_cfg must come before upgrade, which moves the evaluator one level deeper'
+        )
     return found
 
 
 upgrade = upgraded  # in a config it reads better as `upgrade.build()(…)`
+
+
+def _lacks_judge(evaluator: Any) -> bool:
+    """Tell whether an evaluator, or one inside it, has a judge_cfg that names no model."""
+    return isinstance(evaluator, Mapping) and (
+        not evaluator.get('judge_cfg', True) or any(map(_lacks_judge, evaluator.values()))
+    )
 
 
 def _upgrade(

@@ -7,12 +7,12 @@ config (stop tokens, caches, chat templates) stay in force.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from opencompass_gpassk.inference.sample_requests import Request
-from opencompass_gpassk.inference.sampling import NEUTRAL, Sampling
+from opencompass_gpassk.inference.sampling import NEARLY_GREEDY, NEUTRAL, Sampling
 
 LENGTHS = frozenset(
     ('max_completion_tokens', 'max_length', 'max_new_tokens', 'max_output_tokens', 'max_tokens')
@@ -31,6 +31,14 @@ DECODING = OURS.union(
     ('beam_size', 'do_sample', 'early_stopping', 'num_beam_groups', 'num_beams'),
     ('penalty_alpha', 'temperature', 'use_beam_search'),
 )
+
+SETTINGS = DECODING - OURS  # of a model's config: how it samples
+# Of these, what greedy decoding has no use for; and those that change nothing if they are 1, not 0.
+DRAWING = (
+    *('do_sample', 'temperature', 'epsilon_cutoff', 'eta_cutoff', 'min_p'),
+    *('top_a', 'top_h', 'top_k', 'top_p', 'typical', 'typical_p'),
+)
+ONES = ('beam_size', 'length_penalty', 'num_beam_groups', 'num_beams', 'typical', 'typical_p')
 
 End = tuple[bool | None, int | None]  # ran into the length limit, number of tokens
 
@@ -173,6 +181,34 @@ class Backend:
                 **{name: value for name, value in options.items() if name in known},
             )
         )
+
+
+def replaced_settings(config: Mapping[str, Any], sampling: Sampling) -> str:
+    """Return what a model's config says of sampling that a protocol replaces by other values.
+
+    A config that decodes greedily, as most do, expects no samples: it is no such setting.
+    """
+    own = dict(_sampling_settings(config)) if sampling.mode != 'model' else {}
+    if (
+        sampling.mode == 'greedy'
+        or own.get('do_sample') is False
+        or own.get('top_k') == 1
+        or own.get('temperature', 1) <= NEARLY_GREEDY
+    ):
+        own = {name: value for name, value in own.items() if name not in DRAWING}
+    used = {**dict.fromkeys(ONES, 1), **sampling.parameters, 'do_sample': True}
+    other = {name: value for name, value in own.items() if value != used.get(name, 0)}
+    return ', '.join(f'{name}={value}' for name, value in sorted(other.items()))
+
+
+def _sampling_settings(value: Any) -> Iterable[tuple[str, Any]]:
+    """Yield the settings of sampling that are set anywhere in a config."""
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            if name not in SETTINGS:
+                yield from _sampling_settings(one)
+            elif one is not None:
+                yield name, one
 
 
 class UnknownBackend(Backend):

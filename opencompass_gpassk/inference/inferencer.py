@@ -16,7 +16,7 @@ from opencompass.registry import ICL_INFERENCERS
 from opencompass.utils import build_dataset_from_cfg, get_logger
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.inference.backend import Backend, Output
+from opencompass_gpassk.inference.backend import Backend, Output, replaced_settings
 from opencompass_gpassk.inference.choose_backend import backend_of
 from opencompass_gpassk.inference.model_identity import model_identity, readable
 from opencompass_gpassk.inference.progress_files import Progress, Record
@@ -27,7 +27,7 @@ from opencompass_gpassk.inference.sample_requests import (
     request_seed,
     shard_of,
 )
-from opencompass_gpassk.inference.sampling import PAPER, Sampling
+from opencompass_gpassk.inference.sampling import PAPER, REPLACED, Sampling, unused_settings
 from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.running_task import running_task
 from opencompass_gpassk.runs.task_progress import progress_file
@@ -114,15 +114,18 @@ class GPassKGenInferencer(GenInferencer):
         name = output_json_filename or self.output_json_filename
         task = running_task()
         config = getattr(task, 'dataset_cfg', None)
+        requests = self._requests(retriever, ice_template, prompt_template, config)
+        backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
+        progress = self._progress(folder / name, requests, task, backend)
+        own = replaced_settings(task.model_cfg, self.sampling) if backend.decided else ''
+        if own:
+            self._note(unused_settings(own))
         of_model = getattr(task, 'max_out_len', None) or self.max_out_len
         if of_model != self.max_out_len:
             self._note(
                 f'responses have at most {self.max_out_len} tokens, as the config of the data set '
                 f'says, not the {of_model} of the model; GPASSK_MAX_OUT_LEN sets another length'
             )
-        requests = self._requests(retriever, ice_template, prompt_template, config)
-        backend = backend_of(self.model, self.sampling, self.max_out_len, self._note)
-        progress = self._progress(folder / name, requests, task, backend)
         drawing = Drawing(
             requests=requests,
             backend=backend,
@@ -130,7 +133,9 @@ class GPassKGenInferencer(GenInferencer):
             batch_size=self.batch_size or 1,
             max_failures=self.max_failures,
             progress=progress,
-            record=lambda request, output: self._record(request, output, backend),
+            record=lambda request, output: self._record(
+                request, output, backend.applied | ({REPLACED: own} if own else {})
+            ),
             warn=self.logger.warning,
         )
         output = folder / name if self.is_main_process else None
@@ -244,7 +249,7 @@ class GPassKGenInferencer(GenInferencer):
         prompt_of = dict(zip(first.values(), prompts, strict=True))
         return [prompt_of[index] for index in same]
 
-    def _record(self, request: Request, output: Output, backend: Backend) -> Record:
+    def _record(self, request: Request, output: Output, sampling: Mapping[str, Any]) -> Record:
         record: Record = {
             'origin_prompt': request.prompt,
             'prediction': output.text,
@@ -253,7 +258,7 @@ class GPassKGenInferencer(GenInferencer):
             'replica': request.replica,
             'truncated': output.truncated,
             'num_tokens': output.num_tokens,
-            'sampling': dict(backend.applied),
+            'sampling': dict(sampling),
         }
         if output.lost:
             record['lost'] = output.lost

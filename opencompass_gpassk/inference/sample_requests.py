@@ -144,8 +144,10 @@ def identities_in_task(
         load: Returns the test set of a data set config.
 
     Raises:
-        ValueError: If the shard doesn't match the whole test set, loaded a second time.
+        ValueError: If the shard doesn't match the whole test set, loaded a second time, or if a
+            range selects some of the rows.
     """
+    check_test_range(config or {})
     if config is None or {'problem_id', 'replica'} <= set(test_set.column_names):
         return identify(test_set)
     whole, shard = shard_of(config)
@@ -159,6 +161,26 @@ def identities_in_task(
             'each time it is loaded?'
         )
     return found
+
+
+def check_test_range(config: Mapping[str, Any]) -> None:
+    """Refuse a test range of the user's own on problems that are sampled several times.
+
+    OpenCompass repeats the rows sample by sample before it applies the range, so most ranges would
+    keep other numbers of samples of a problem than the n that the results name.
+
+    Raises:
+        ValueError: If there is one.
+    """
+    whole, _ = shard_of(config)
+    own = (whole.get('reader_cfg') or {}).get('test_range')
+    if own and whole.get('n', 1) > 1:
+        raise ValueError(
+            f'{whole.get("abbr")}: reader_cfg.test_range is {own!r}, which OpenCompass applies to '
+            f'the rows of all {whole["n"]} samples together, so that most samples would be left '
+            'out; for the first 10 problems set limit=10 in the data set or in upgrade(…), or '
+            'GPASSK_LIMIT=10'
+        )
 
 
 def shard_of(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], slice | None]:

@@ -16,6 +16,25 @@ NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 
 NOT_APPLIED = 'not applied'  # in records of responses: the parameters that the wrapper can't set
+REPLACED = 'replaced'  # in records of responses: the settings of the model that were not used
+NEARLY_GREEDY = 0.01  # the greatest temperature of configs that mean greedy decoding
+
+
+def meant_greedy(record: Mapping[str, Any]) -> bool:
+    """Tell whether a prediction record says that greedy decoding was asked for."""
+    return record.get('greedy') is True or record.get(NOT_APPLIED) == 'greedy'
+
+
+UNUSED = "the model's own sampling is not used: "  # begins a warning that comes before others
+
+
+def unused_settings(settings: str) -> str:
+    """Return the warning that a protocol replaces settings of a model's config, and the remedy."""
+    return (
+        f"{UNUSED}{settings} in its config gives way to the data set's protocol; to sample as the "
+        "config says, set sampling='model' in the inferencer of the data set, or in upgrade(…); to "
+        'choose the protocol of gpassk run, --temperature, --top-p and --top-k'
+    )
 
 
 @dataclass(frozen=True)

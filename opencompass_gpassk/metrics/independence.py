@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +12,7 @@ from numpy.typing import NDArray
 LONG_RESPONSE = 200  # characters; an exact copy this long is no coincidence under sampling
 GREEDY_SHARE = 0.9
 COPY_SHARE = 0.05
+COPIED = 0.9  # share of the responses of two models, that can be told from chance, which are equal
 COINCIDENCE = 1e-3  # a chance below which replicas are no equals by chance
 FEWEST = 10  # problems or long responses below which nothing is concluded
 
@@ -62,6 +65,33 @@ class Independence:
                 'problem: this looks like a repeated seed or nearly greedy decoding'
             )
         return None
+
+
+def copied(first: Mapping[tuple[str, int], str], second: Mapping[tuple[str, int], str]) -> float:
+    """Return the share of responses that two models have in common, if one copies the other.
+
+    Equal seeds make responses equal at the same sample. Chance makes the samples of a problem equal
+    whatever their numbers, which says how many of the same number would be equal by chance.
+
+    Args:
+        first: Problem and number of the sample → text of the first model's response, or its hash.
+        second: The same of the second model.
+
+    Returns:
+        The share in [0, 1] of the samples that both have; 0 if chance may have made them equal.
+    """
+    both = first.keys() & second.keys()
+    equal = len(first.items() & second.items())
+    if equal < COPIED * len(both):
+        return 0.0
+    texts: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    for place in both:
+        counts = texts.setdefault(place[0], (Counter(), Counter()))
+        for of_model, count in zip((first, second), counts, strict=True):
+            count[of_model[place]] += 1
+    chance = sum(sum(a[text] * b[text] for text in a) / a.total() for a, b in texts.values())
+    beyond = len(both) - chance
+    return equal / len(both) if FEWEST <= beyond <= (equal - chance) / COPIED else 0.0
 
 
 def audit_independence(

@@ -12,7 +12,6 @@ from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, 
 from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.stored_result import Estimate, Result, Results, shares_of
 from opencompass_gpassk.results.true_verdicts import ERRORS
-from opencompass_gpassk.results.warnings import UNAPPLIED
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
 # Notes on a benchmark that hold for any result.
@@ -41,8 +40,7 @@ def benchmark_notes(benchmark: Benchmark) -> list[str]:
     different = serious_notes(benchmark)
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
     labelled = _hardly_audited(benchmark)
-    found = [*different, *_warnings(benchmark), *labelled, *apart]
-    return sorted(found, key=lambda one: UNAPPLIED not in one)  # it keeps the order of equals
+    return [*different, *_warnings(benchmark), *labelled, *apart]
 
 
 def serious_notes(benchmark: Benchmark) -> list[str]:

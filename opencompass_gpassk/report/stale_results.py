@@ -17,7 +17,7 @@ from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, config_hash, judge_name
 from opencompass_gpassk.results.groups import parts_of
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS
-from opencompass_gpassk.results.stored_result import Result
+from opencompass_gpassk.results.stored_result import Result, is_greedy
 from opencompass_gpassk.runs.config import evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
@@ -44,7 +44,8 @@ def differences(
     pairs: dict[str, tuple[Any, Any]] = {N: (signature.get('n'), n)}
     if 'k' in result:  # answers are judged
         k = dataset.get('k', result['k'])
-        ks = sorted({k} if isinstance(k, int) else {*k}) if n > 1 else []
+        ks = sorted({k} if isinstance(k, int) else {*k})
+        ks = ks if n > 1 and not is_greedy(result) else []
         taus = {float(tau) for tau in evaluator.get('taus') or DEFAULT_TAUS}
         pairs['k'] = sorted(result['k']), ks
         pairs['taus'] = sorted({*result.get('taus', taus)}), sorted(taus)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk import __version__
+from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.inference.sampling import REPLACED, meant_greedy
 from opencompass_gpassk.judging.rules import EMPTY, THOUGHTS_ONLY, answer_classes, silence
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
@@ -137,6 +140,7 @@ def make_table(
             values=score.values if score else {},
             unscored=score.unscored if score else '',
             response=response.location,
+            text_hash='' if response.lost else text_hash([response.raw]),
         )
         for (problem_id, replica), response, row, answer_class, score in zip(
             identities, responses, rows, classes, scores, strict=True
@@ -198,9 +202,11 @@ def make_result(
         intervals: Settings of the confidence intervals; None for no intervals.
         notes: Warnings to add to those about the responses and the figures.
     """
-    values = FigureValues(table, protocol)
     independence = audit_responses(responses)
-    sampling = _samplings(responses)
+    sampling, unused = _samplings(responses)
+    if all(map(meant_greedy, sampling)):
+        protocol = replace(protocol, k=())  # n copies of one response
+    values = FigureValues(table, protocol)
     result: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
     result['shares']['identical'] = 100 * independence.identical
     result['shares']['duplicates'] = 100 * independence.duplicates
@@ -236,7 +242,10 @@ def make_result(
     if reasoning:
         result['reasoning'] = reasoning.describe() | _reasoning(values)
         notes = [*notes, *reasoning.notes]
-    result['warnings'] = [*result_warnings(protocol, result, independence, sampling), *notes]
+    result['warnings'] = [
+        *result_warnings(protocol, result, independence, sampling, unused),
+        *notes,
+    ]
     of_sound = None if protocol.sound is None else values.sound.c
     result['details'] = problem_rows(table, of_sound)
     return result
@@ -358,14 +367,18 @@ def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
     result['trials_file'] = path.name
 
 
-def _samplings(responses: Sequence[Response]) -> list[dict[str, Any]]:
+def _samplings(responses: Sequence[Response]) -> tuple[list[dict[str, Any]], str]:
+    """Return the distinct sampling parameters, and the settings that they replaced."""
     distinct: dict[str, dict[str, Any]] = {}
+    unused: dict[str, None] = {}  # in order
     for response in responses:
         if response.lost:
             continue
-        sampling = response.sampling or {'unknown': True}
+        sampling = dict(response.sampling or {'unknown': True})
+        if replaced := sampling.pop(REPLACED, ''):
+            unused[str(replaced)] = None
         distinct.setdefault(repr(sorted(sampling.items())), sampling)
-    return list(distinct.values()) or [{'unknown': True}]
+    return list(distinct.values()) or [{'unknown': True}], ' or '.join(unused)
 
 
 def _identity(response: Response) -> tuple[str, int]:

@@ -80,8 +80,8 @@ class ModelResult:
 
     @property
     def greedy(self) -> bool:
-        """Whether there is one response to each problem, for the greedy column."""
-        return self.n == 1 and is_greedy(self.result)
+        """Whether it is of greedy decoding, for the greedy column."""
+        return self.n > 0 and is_greedy(self.result)
 
     @property
     def trials(self) -> Path | None:
@@ -155,8 +155,8 @@ def _counted(pair: tuple[int, int] | None) -> str:
 def without_texts(table: TrialTable) -> TrialTable:
     """Leave in a table's trials only what ranks and curves are computed from, and return it.
 
-    That is verdict, source, class of the answer and validity. Texts take most of the memory.
-    Figures that are computed from answers or tokens are lost.
+    That is verdict, source, class of the answer, hash of the text and validity. Texts take most of
+    the memory. Figures that are computed from answers or tokens are lost.
     """
     ids = {problem.problem_id: problem.problem_id for problem in table.problems}
     nothing: dict[str, float] = {}
@@ -170,6 +170,7 @@ def without_texts(table: TrialTable) -> TrialTable:
             sys.intern(trial.source),
             answer_class=trial.answer_class,
             lost=trial.lost,
+            text_hash=trial.text_hash,
             values=nothing
             if validity is None
             else valid.setdefault(validity, {VALIDITY: validity}),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opencompass_gpassk.inference.sampling import NOT_APPLIED
+from opencompass_gpassk.inference.sampling import meant_greedy
 from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
 from opencompass_gpassk.results.figures import ACCURACY, SHARES, Figure, result_figures
 from opencompass_gpassk.results.groups import in_group
@@ -257,16 +257,12 @@ def group_fields(result: Result) -> Iterable[str]:
 
 
 def is_greedy(result: Result) -> bool:
-    """Tell whether a result has one response to each problem, for the greedy column.
+    """Tell whether a result is of greedy decoding, for the greedy column, whatever its n.
 
     It stays there if the model's wrapper could not be told to decode greedily; a warning says so.
     """
     sampling = result['signature'].get('sampling')
-    return (
-        sample_count(result) == 1
-        and isinstance(sampling, Mapping)
-        and (sampling.get('greedy') is True or sampling.get(NOT_APPLIED) == 'greedy')
-    )
+    return isinstance(sampling, Mapping) and meant_greedy(sampling)
 
 
 def way_of_decoding(result: Result) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.inference.sampling import NOT_APPLIED
+from opencompass_gpassk.inference.sampling import NOT_APPLIED, UNUSED, meant_greedy, unused_settings
 from opencompass_gpassk.metrics.independence import Independence
 from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.results.figures import (
@@ -45,7 +45,9 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
 MANY_TRUNCATED = 1.0  # percent
 MANY_UNRECOGNISED = 1.0
 MANY_SILENT = 1.0
-UNAPPLIED = f'sampling {NOT_APPLIED}: '  # begins the warning that comes before all others
+UNAPPLIED = f'sampling {NOT_APPLIED}: '
+COPIES = 'copies: '
+FIRST = (UNAPPLIED, UNUSED, COPIES)  # warnings with these come before all others, in this order
 SHOWN_REASONS = 3
 LONGEST_REASON = 60
 
@@ -55,6 +57,7 @@ def result_warnings(
     result: Mapping[str, Any],
     audit: Independence,
     sampling: Sequence[Mapping[str, Any]],
+    unused: str = '',
 ) -> list[str]:
     """Return the reasons to trust a result's figures less.
 
@@ -63,8 +66,11 @@ def result_warnings(
         result: The result, without its warnings.
         audit: The audit of the responses' independence.
         sampling: The distinct parameters under which responses were drawn.
+        unused: The settings of the model that they replaced, '' if there are none.
     """
     unapplied = _unapplied(sampling)
+    if unused:
+        unapplied.append(unused_settings(short_line(unused)))
     if not protocol.judged:
         return [*unapplied, *_response_warnings(result, protocol.n, audit, sampling)]
     counts, ks = result['counts'], protocol.ks
@@ -134,12 +140,22 @@ def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
+def warning_place(warning: str) -> int:
+    """Return where a warning of one result, or of several models, stands among all: a sort key."""
+    return next((place for place, one in enumerate(FIRST) if one in warning), len(FIRST))
+
+
 def _response_warnings(
     result: Mapping[str, Any], n: int, audit: Independence, sampling: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Return the warnings about the responses themselves."""
     counts, truncated, found = result['counts'], result['shares']['truncated'], []
-    if n > 1 and (copies := audit.warning()):
+    if n > 1 and all(map(meant_greedy, sampling)):
+        found.append(
+            f'n = {n} greedy responses to each problem are copies of one: they are shown as the '
+            'greedy row, without G-Pass@k; n = 1 says the same in less time'
+        )
+    elif n > 1 and (copies := audit.warning()):
         found.append(copies)
     if counts['lost']:
         refused = counts.get('refused')

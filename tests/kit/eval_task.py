@@ -102,9 +102,7 @@ def respond(i: int, replica: int) -> str:
     return f'Draw {replica} of {i}: \\boxed{{{i if right else 100 + replica}}}'
 
 
-def data_set(
-    kind: Any = OurSums, *, n: int = N, k: Any = 2, test_range: str = '', **settings: Any
-) -> dict[str, Any]:
+def data_set(kind: Any = OurSums, *, n: int = N, k: Any = 2, **settings: Any) -> dict[str, Any]:
     """The config of a data set; ``evaluator``, ``eval_cfg`` and what its ``load`` takes."""
     evaluator = settings.pop('evaluator', {'type': GPassKEvaluator})
     eval_cfg = settings.pop('eval_cfg', {})
@@ -117,7 +115,6 @@ def data_set(
         'reader_cfg': {
             'input_columns': [template.strip('{}')],
             'output_column': 'answer',
-            **({'test_range': test_range} if test_range else {}),
         },
         'infer_cfg': {
             'prompt_template': {'type': PromptTemplate, 'template': template},
@@ -179,15 +176,14 @@ def predict(
 
 
 def infer_in_shards(
-    work_dir: Path, dataset: dict[str, Any], workers: int = 2, *, size_known: bool = True
+    work_dir: Path, dataset: dict[str, Any], workers: int = 2, *, size: int = len(COUNTS) * N
 ) -> list[Path]:
     """Infer with OpenCompass's task, split up as by ``--max-num-workers``; return the files.
 
-    It finds the data set's size in its cache, or must find it out.
+    It finds the data set's ``size`` in its cache.
     """
     Answerer.asked.clear()
-    if size_known:
-        work_dir.joinpath('size.json').write_text(json.dumps({dataset['abbr']: len(COUNTS) * N}))
+    work_dir.joinpath('size.json').write_text(json.dumps({dataset['abbr']: size}))
     partitioner = NumWorkerPartitioner(
         str(work_dir / 'predictions'),
         num_worker=workers,

@@ -17,7 +17,7 @@ aime2024_settings = __import__('opencompass_gpassk.datasets.settings', fromlist=
     '2024'
 )
 
-aime2024_datasets = [
+aime2024_gpassk_datasets = [
     dict(
         type=AIME,
         **aime2024_settings,

@@ -16,7 +16,7 @@ aime2024_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).aime('2024', greedy=True)
 
-aime2024_greedy_datasets = [
+aime2024_gpassk_greedy_datasets = [
     dict(
         type=AIME,
         **aime2024_greedy_settings,

@@ -22,7 +22,7 @@ aime2024_45_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).aime('2024-45')
 
-aime2024_45_datasets = [
+aime2024_45_gpassk_datasets = [
     dict(
         type=AIME,
         **aime2024_45_settings,

@@ -21,7 +21,7 @@ aime2024_45_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).aime('2024-45', greedy=True)
 
-aime2024_45_greedy_datasets = [
+aime2024_45_gpassk_greedy_datasets = [
     dict(
         type=AIME,
         **aime2024_45_greedy_settings,

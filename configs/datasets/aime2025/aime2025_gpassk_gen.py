@@ -17,7 +17,7 @@ aime2025_settings = __import__('opencompass_gpassk.datasets.settings', fromlist=
     '2025'
 )
 
-aime2025_datasets = [
+aime2025_gpassk_datasets = [
     dict(
         type=AIME,
         **aime2025_settings,

@@ -16,7 +16,7 @@ aime2025_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).aime('2025', greedy=True)
 
-aime2025_greedy_datasets = [
+aime2025_gpassk_greedy_datasets = [
     dict(
         type=AIME,
         **aime2025_greedy_settings,

@@ -19,7 +19,7 @@ with read_base():
 # abbr, path, n and k. __import__: a config can't call its imports.
 custom_settings = __import__('opencompass_gpassk.datasets.settings', fromlist=['settings']).custom()
 
-custom_datasets = [
+custom_gpassk_datasets = [
     dict(
         type=CustomProblems,
         **custom_settings,

@@ -16,7 +16,7 @@ custom_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).custom(greedy=True)
 
-custom_greedy_datasets = [
+custom_gpassk_greedy_datasets = [
     dict(
         type=CustomProblems,
         **custom_greedy_settings,

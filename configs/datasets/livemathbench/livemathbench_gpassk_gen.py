@@ -19,7 +19,7 @@ livemathbench_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).livemathbench()
 
-livemathbench_datasets = [
+livemathbench_gpassk_datasets = [
     dict(
         type=LiveMathBench,
         **livemathbench_settings,

@@ -18,7 +18,7 @@ livemathbench_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).livemathbench(greedy=True)
 
-livemathbench_greedy_datasets = [
+livemathbench_gpassk_greedy_datasets = [
     dict(
         type=LiveMathBench,
         **livemathbench_greedy_settings,

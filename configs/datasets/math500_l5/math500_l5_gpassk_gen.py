@@ -17,7 +17,7 @@ math500_l5_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).math500_l5()
 
-math500_l5_datasets = [
+math500_l5_gpassk_datasets = [
     dict(
         type=MATH500L5,
         **math500_l5_settings,

@@ -16,7 +16,7 @@ math500_l5_greedy_settings = __import__(
     'opencompass_gpassk.datasets.settings', fromlist=['settings']
 ).math500_l5(greedy=True)
 
-math500_l5_greedy_datasets = [
+math500_l5_gpassk_greedy_datasets = [
     dict(
         type=MATH500L5,
         **math500_l5_greedy_settings,

@@ -30,7 +30,7 @@ rvbench_4shot_infer_cfg = dict(
     inferencer=dict(gpassk_greedy_infer_cfg['inferencer'], stopping_criteria=rvbench_4shot_stop),
 )
 
-rvbench_4shot_datasets = [
+rvbench_4shot_gpassk_datasets = [
     dict(
         type=RVBench,
         **settings,

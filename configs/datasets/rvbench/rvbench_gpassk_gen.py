@@ -23,7 +23,7 @@ rvbench_settings = [
     for source in ('math', 'leetcode')
 ]
 
-rvbench_datasets = [
+rvbench_gpassk_datasets = [
     dict(
         type=RVBench,
         **settings,

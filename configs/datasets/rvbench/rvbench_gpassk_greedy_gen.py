@@ -21,7 +21,7 @@ rvbench_greedy_settings = [
     for source in ('math', 'leetcode')
 ]
 
-rvbench_greedy_datasets = [
+rvbench_gpassk_greedy_datasets = [
     dict(
         type=RVBench,
         **settings,

@@ -242,7 +242,7 @@ def run(args: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     if not args.unsampled:
-        _check_sampling(config)
+        check_sampling(config)
     print('Checking data and servers …', file=sys.stderr)
     load_data(config['datasets'])
     _check(config, ask=not args.dry_run)
@@ -364,8 +364,8 @@ def _fit(
         )
 
 
-def _check_sampling(config: Mapping[str, Any]) -> None:
-    """Refuse models whose wrapper can't be told how to sample.
+def check_sampling(config: Mapping[str, Any]) -> None:
+    """Refuse models whose wrapper is unknown, or can't be told how to sample.
 
     Raises:
         ValueError: If there is one; the message says how to measure it.
@@ -379,13 +379,18 @@ def _check_sampling(config: Mapping[str, Any]) -> None:
         if str(kind).rpartition('.')[2] in BACKENDS:
             continue  # looking others up imports every engine
         wrapper = kind if isinstance(kind, type) else MODELS.get(kind)
-        if wrapper is not None and backend_class(wrapper) is UnknownBackend:
+        name = f'--model {model.get("abbr", model.get("path"))}'
+        if wrapper is None:
             raise ValueError(
-                f'--model {model.get("abbr", model.get("path"))}: {wrapper.__name__} sends no '
-                'sampling parameters, or takes them in an unknown way, so its samples may be '
-                'copies of one another. If the API is OpenAI-compatible, give its URL as '
-                '--model URL#NAME; with --unsampled the model is measured all the same, with a '
-                'warning'
+                f'{name}: there is no class {kind} in the installed OpenCompass; serve the model '
+                'and give --model URL#NAME'
+            )
+        if backend_class(wrapper) is UnknownBackend:
+            raise ValueError(
+                f'{name}: {wrapper.__name__} sends no sampling parameters, or takes them in an '
+                'unknown way, so its samples may be copies of one another. If the API is '
+                'OpenAI-compatible, give its URL as --model URL#NAME; with --unsampled the model '
+                'is measured all the same, with a warning'
             )
 
 

@@ -138,7 +138,7 @@ def _ours(name: str, version: str, *, greedy: bool) -> list[dict[str, Any]]:
         for kind in ('_greedy', '') if greedy else ('',):
             path = configs_folder() / f'datasets/{folder}/{folder}_gpassk{kind}_gen.py'
             try:
-                found += Config.fromfile(path).to_dict()[f'{folder}{kind}_datasets']
+                found += Config.fromfile(path).to_dict()[f'{folder}_gpassk{kind}_datasets']
             except ValueError as error:
                 raise ValueError(f'--data {name}: {error}') from error
     source = name.removeprefix('rvbench-')

@@ -61,6 +61,7 @@ from opencompass_gpassk.results.figures import (
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.stored_result import Entry
 from opencompass_gpassk.results.token_figures import MEAN, cost_text, read_tokens
+from opencompass_gpassk.results.warnings import warning_place
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 MOST_PANELS = 3  # k for which a data set has a panel: the greatest
@@ -117,7 +118,7 @@ def _warnings(one: DataSet) -> list[tuple[str, bool]]:
     for note in benchmark_notes(one.benchmark):
         if note not in told:
             found.setdefault(note, False)
-    return sorted(found.items(), key=lambda warning: not warning[1])
+    return sorted(found.items(), key=lambda warning: (warning_place(warning[0]), not warning[1]))
 
 
 def _panel(

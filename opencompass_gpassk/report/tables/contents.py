@@ -16,7 +16,7 @@ from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import variable_tables
-from opencompass_gpassk.results.warnings import UNAPPLIED
+from opencompass_gpassk.results.warnings import warning_place
 
 
 def report_tables(board: Board) -> list[Table]:
@@ -31,12 +31,8 @@ def report_tables(board: Board) -> list[Table]:
         *sound_tables(board),
         *filter(None, singles),
     ]
-    if not note:
-        return tables
     return [
-        replace(
-            table, warnings=sorted([*note, *table.warnings], key=lambda one: UNAPPLIED not in one)
-        )
+        replace(table, warnings=sorted([*note, *table.warnings], key=warning_place))
         for table in tables
     ]
 
