@@ -170,7 +170,7 @@ def written_output(output: Path) -> Iterator[Path]:
         with full_disk_named(output):
             yield output
         return
-    with written_whole(output.resolve()) as part:
+    with written_whole(output.resolve() if output.is_symlink() else output) as part:
         yield part
 
 
