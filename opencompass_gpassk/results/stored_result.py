@@ -258,7 +258,7 @@ def is_greedy(result: Result) -> bool:
     return (
         sample_count(result) == 1
         and isinstance(sampling, Mapping)
-        and (sampling.get('greedy') is True or sampling.get(NOT_APPLIED) == 'greedy')
+        and (sampling.get('greedy') is True or str(sampling.get(NOT_APPLIED)).startswith('greedy'))
     )
 
 

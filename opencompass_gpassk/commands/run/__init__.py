@@ -10,10 +10,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, add_numbers
+from opencompass_gpassk.commands import add_command, add_numbers, note
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.job import (
     FEWEST_ROWS,
@@ -30,6 +31,7 @@ from opencompass_gpassk.commands.run.job import (
 from opencompass_gpassk.commands.run.server_check import served_models, try_requests
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.inference.backend import UnknownBackend
+from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.config import (
     find_run,
     planned_run,
@@ -210,7 +212,6 @@ def run(args: argparse.Namespace) -> int:
         asked = {one['abbr'] for one in config['datasets']}
         others = [one for one in run_before['datasets'] if one['abbr'] in finished - asked]
         config = {**config, 'datasets': [*others, *config['datasets']]}
-    text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     if work_dir.is_dir() and not args.resume and not args.dry_run:
         print(
             'This job was run before. A new run begins, and asks for everything again; to go on '
@@ -223,6 +224,7 @@ def run(args: argparse.Namespace) -> int:
         print('Checking data and servers …', file=sys.stderr)
         load_data(config['datasets'])
         _check(config)
+    text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     require_idle(work_dir)  # another start may have been as far
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -380,7 +382,7 @@ def load_data(datasets: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _check(config: Mapping[str, Any]) -> None:
-    """Ask the servers of models and judges as the job will.
+    """Ask the servers of models and judges as the job will; note what they may not apply.
 
     Raises:
         ValueError: If the job would fail.
@@ -389,11 +391,22 @@ def _check(config: Mapping[str, Any]) -> None:
     judges = [one for one in judges if isinstance(one, Mapping) and one.get('api_base')]
     for one in {repr(judge): judge for judge in judges}.values():
         served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
-    samplings = [sampling_of(one) for one in config['datasets']]
-    distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
+    protocols = dict.fromkeys(
+        replace(
+            Sampling.parse(sampling_of(one)),
+            stop=tuple(one['infer_cfg']['inferencer'].get('stopping_criteria') or ()),
+        )
+        for one in config['datasets']
+    )
     for model in config['models']:
-        if str(model['type']).endswith('.OpenAICompatible'):
-            try_requests(model, distinct)
+        if str(model['type']).endswith('.OpenAICompatible') and (
+            unsure := try_requests(model, protocols)
+        ):
+            model['not_known'] = unsure
+            note(
+                f'{model["path"]}: whether the server applies {", ".join(unsure)} is not known. '
+                'It accepts them, but nothing shows that they have an effect; results say so'
+            )
 
 
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
