@@ -148,7 +148,7 @@ def test_openais_own_endpoint_is_known(
     model.path = path
     run(model, tmp_path)
     assert {name for body in server.requests for name in body if name in {*PAPER, 'seed'}} == sent
-    assert len(said) == len({*PAPER, 'seed'} - sent)
+    assert len(said) == len({*PAPER, 'seed', 'min_p'} - sent)
 
 
 def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path: Path) -> None:

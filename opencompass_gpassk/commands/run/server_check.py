@@ -29,7 +29,7 @@ MOST_SHOWN = 20  # models in a message
 OPEN_PROMPT = 'Write ten words that come to your mind, such as table, river, table, river.'
 NARROW = {'temperature': 0.0, 'top_p': 0.001, 'top_k': 1, MIN_P: 1.0}
 PENALTY = 'repetition_penalty'
-SHORT = 32  # tokens; enough for words to differ
+SHORT = 64  # tokens, in which two samples of a model hardly ever agree
 ID = re.compile('[ -~]{1,200}')  # an id that is taken from a server, which may be hostile
 
 
@@ -168,9 +168,11 @@ def _without_effect(model: OpenAICompatible) -> list[str]:
     backend.model.replied = True  # so a value that is refused costs that request alone
     narrow = {name: value for name, value in NARROW.items() if name in backend.fields(0)}
     penalty = {name: 2.0 for name in (PENALTY, REPEAT) if name in backend.fields(0)}
-    asked: dict[str, dict[str, float]] = {'': {}, **{name: {name: narrow[name]} for name in narrow}}
+    asked: dict[str, dict[str, float]] = {name: {name: narrow[name]} for name in narrow}
     if penalty:
         asked[PENALTY] = narrow | penalty
+    tried = [*asked]
+    asked |= {'wide': {}, 'as wide': {}}
     requests = (
         (name, OPEN_PROMPT, {**backend.keep(model.fields), **backend.fields(seed), **values})
         for seed, (name, values) in enumerate(asked.items())
@@ -182,8 +184,9 @@ def _without_effect(model: OpenAICompatible) -> list[str]:
     texts = {name: one.text for name, one in outputs.items() if one.text}
     found = Counter(texts[name] for name in narrow if name in texts)
     likeliest, times = max(found.items(), key=lambda one: one[1], default=('', 0))
-    if times < 2 or texts.get('', likeliest) == likeliest:  # nothing tells one way from many
-        return [name for name in asked if name]
+    wide = {texts.get(name, likeliest) for name in ('wide', 'as wide')}
+    if times < 2 or len(wide - {likeliest}) < 2:  # nothing tells one way from many
+        return tried
     unsure = [name for name in narrow if texts.get(name) != likeliest]
     unchanged = penalty and texts.get(PENALTY, likeliest) == likeliest
     return unsure + [PENALTY] * bool(unchanged)
