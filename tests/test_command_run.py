@@ -444,7 +444,7 @@ def sampling_server(applied: str, refused: str = '') -> Callable[[dict[str, Any]
             'top_k': body.get('top_k') == 1,
             'min_p': body.get('min_p') == 1,
         }
-        text = 'likeliest' if any(one_way[n] for n in one_way if n in applied) else body['seed']
+        text = 'likeliest' if any(one_way[n] for n in one_way if n in applied) else body.get('seed')
         changed = any(body.get(name, 1) > 1 for name in PENALTIES if name in applied)
         return web.json_response(reply_body(f'{text} {"penalised" * changed}'))
 

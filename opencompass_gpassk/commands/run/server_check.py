@@ -7,6 +7,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -177,11 +178,10 @@ def _without_effect(model: OpenAICompatible) -> list[str]:
         (name, OPEN_PROMPT, {**backend.keep(model.fields), **backend.fields(seed), **values})
         for seed, (name, values) in enumerate(asked.items())
     )
-    try:
-        outputs = dict(chain.from_iterable(backend.model.answers(requests, SHORT)))
-    except InferenceStoppedError:
-        outputs = {}
-    texts = {name: one.text for name, one in outputs.items() if one.text}
+    texts: dict[str, str] = {}
+    with suppress(InferenceStoppedError):  # what did not come shows nothing
+        for name, output in chain.from_iterable(backend.model.answers(requests, SHORT)):
+            texts |= {name: output.text} if output.text else {}
     found = Counter(texts[name] for name in narrow if name in texts)
     likeliest, times = max(found.items(), key=lambda one: one[1], default=('', 0))
     wide = {texts.get(name, likeliest) for name in ('wide', 'as wide')}
