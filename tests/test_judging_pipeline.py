@@ -259,8 +259,8 @@ def test_a_verdict_among_the_thoughts_is_none_but_told(cut: bool, store: Verdict
     verdicts, found = judged(LLM, judge, candidates('1', '7'), store)
     assert verdicts == '+?'
     reason = found.judgements[1].reason
-    assert 'reasoning_content' in reason and '\\boxed{yes}' in reason
-    assert ('max_tokens' in reason) == cut
+    assert 'reasoning_content' in reason
+    assert ('max_tokens' in reason) == cut == ('boxed{yes}' not in reason)
     with pytest.raises(JudgeError, match=r'reasoning_content.*turn thoughts off'):
         judged(LLM, judge, candidates(*map(str, range(10, 40))))
 

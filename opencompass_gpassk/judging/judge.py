@@ -332,9 +332,9 @@ class Asker(Generic[KeyT, FoundT]):
                 return True
             reason = CUT_OFF if outcome.truncated else UNREADABLE
             if outcome.thoughts and not outcome.text:
-                reason += f': {IN_THOUGHTS}, which ends with {excerpt(outcome.thoughts)}'
-            elif not outcome.truncated:
-                reason += f': {excerpt(outcome.text)}'
+                reason += f': {IN_THOUGHTS}'
+            if not outcome.truncated:  # equal reasons are counted together
+                reason += f': {excerpt(outcome.text or outcome.thoughts)}'
             answer, suspicious = Answer(None, reason, reply=outcome), True
         if suspicious and not self.readable:
             self._held[key] = answer
