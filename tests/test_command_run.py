@@ -440,9 +440,59 @@ def test_refused_fields_are_named_at_once_and_can_be_left_out(
     assert '--without' in refused(capsys, *job, '--without', 'top_k')
     server.bodies.clear()
     assert main(['run', *job, '--without', *fields]) == 0
-    (body,) = server.bodies
+    body = server.bodies[0]
     assert (body['max_tokens'], body['temperature'], body['top_p']) == (2, 0.5, 0.8)
     assert Config.fromfile(tried[0]).models[0].without == fields
+
+
+def sampling_server(applied: str, refused: str = '') -> Callable[[dict[str, Any]], web.Response]:
+    """Answer as a model that applies some parameters, refuses some, and ignores the others."""
+
+    def respond(body: dict[str, Any]) -> web.Response:
+        if bad := [name for name in refused.split() if name in body]:
+            return web.json_response({'error': {'message': f'unknown {bad[0]}'}}, status=400)
+        one_way = {
+            'temperature': body['temperature'] == 0,
+            'top_p': body['top_p'] < 0.01,
+            'top_k': body.get('top_k') == 1,
+            'min_p': body.get('min_p') == 1,
+        }
+        text = 'likeliest' if any(one_way[n] for n in one_way if n in applied) else body.get('seed')
+        changed = any(body.get(name, 1) > 1 for name in PENALTIES if name in applied)
+        return web.json_response(reply_body(f'{text} {"penalised" * changed}'))
+
+    return respond
+
+
+PENALTIES = ('repetition_penalty', 'repeat_penalty')
+NAMES = ['temperature', 'top_p', 'top_k', 'min_p']
+
+
+@pytest.mark.parametrize(
+    ('applied', 'refused_too', 'not_known'),
+    [
+        ('temperature top_p top_k min_p repetition_penalty', '', []),
+        ('temperature top_p top_k min_p repeat_penalty', '', []),  # as llama.cpp
+        ('temperature top_p top_k repetition_penalty', 'min_p repeat_penalty', []),
+        ('temperature top_p', 'max_tokens', ['top_k', 'min_p', 'repetition_penalty']),
+        ('', '', [*NAMES, 'repetition_penalty']),
+    ],
+)
+def test_what_a_server_is_not_seen_to_apply_is_not_known(
+    applied: str,
+    refused_too: str,
+    not_known: list[str],
+    server: JudgeServer,
+    tried: Tried,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It may accept a parameter and ignore it; a few tokens under narrow values show that."""
+    server.respond = sampling_server(applied, refused_too)
+    job = ('--model', server.url, '--data', 'sums.jsonl')
+    assert main(['run', *job]) == 0
+    assert Config.fromfile(tried[0]).models[0].get('not_known', []) == not_known
+    assert ('is not known' in capsys.readouterr().err) == bool(not_known)
+    assert server.calls <= 12
 
 
 def test_a_key_is_asked_for_and_written_nowhere(

@@ -166,6 +166,8 @@ def test_unknown_wrapper_gets_one_warning_and_no_problem_twice_in_a_batch(
         f'what is {i}+{i}!' for _ in range(3) for i in range(4)
     ]
     assert records[0]['sampling'] == {'not applied': ', '.join(PAPER)}
+    ended = run(Own('own'), tmp_path, 'ended', stopping_criteria=['4'])
+    assert ended[0]['sampling'] == {'not applied': ', '.join([*PAPER, 'stop'])}
 
 
 def test_each_row_is_asked_in_its_own_words(tmp_path: Path) -> None:

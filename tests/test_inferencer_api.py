@@ -89,6 +89,20 @@ def test_response_that_is_all_hidden_thinking_is_truncated_not_lost(
     assert (record['prediction'], record['truncated'], record['num_tokens']) == ('', True, 17)
 
 
+@pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
+def test_stop_strings_are_sent_or_recorded_as_not_applied(
+    name: str, server: Server, checkpoint: Path, tmp_path: Path
+) -> None:
+    """The newer API of OpenAI has none."""
+    model = build(name, server, checkpoint)
+    records = run(model, tmp_path, sampling='greedy', stopping_criteria=['Problem:'])
+    stops = {str(body.get('stop')) for body in server.requests}
+    if name == 'OpenAISDKResponse':
+        assert (stops, records[0]['sampling']['not applied']) == ({'None'}, 'stop')
+    else:
+        assert (stops, records[0]['sampling']['stop']) == ({"['Problem:']"}, 'Problem:')
+
+
 def refuse(*names: str) -> Callable[[dict[str, Any]], Reply | None]:
     """Return a reply that refuses parameters as OpenAI's endpoint does."""
 
@@ -148,7 +162,7 @@ def test_openais_own_endpoint_is_known(
     model.path = path
     run(model, tmp_path)
     assert {name for body in server.requests for name in body if name in {*PAPER, 'seed'}} == sent
-    assert len(said) == len({*PAPER, 'seed'} - sent)
+    assert len(said) == len({*PAPER, 'seed', 'min_p'} - sent)
 
 
 def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def check(name: str, sent: list[dict[str, Any]], records: list[dict[str, Any]]) 
     for record in records:
         assert record['prediction'] == '7'
         assert record['sampling'] == {key: PAPER[key] for key in PAPER if key in names} | (
-            {'not applied': missing} if missing else {}
+            {'not known': 'min_p'} | ({'not applied': missing} if missing else {})
         )
 
 

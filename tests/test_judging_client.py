@@ -486,7 +486,7 @@ def test_a_used_up_quota_is_told_though_another_request_of_the_prompt_succeeds(
     monkeypatch.setattr(client, 'STRAGGLING', 0.3)
     gates: list[asyncio.Event] = []
 
-    async def send(self: Client, session: Any, address: Any, fields: Any) -> Any:
+    async def send(self: Client, session: Any, address: Any, fields: Any, timeout: float) -> Any:
         if fields['messages'] != 'slow':
             await asyncio.sleep(0.001)
             return Reply('ok'), (0, 0)

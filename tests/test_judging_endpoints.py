@@ -232,3 +232,16 @@ def test_a_proxy_that_is_no_url_is_an_error(proxy: str, monkeypatch: pytest.Monk
     with pytest.raises(ValueError, match='the proxy for http in the environment') as error:
         read_addresses('http://outside.example')
     assert 's3c' not in str(error.value)
+
+
+@pytest.mark.parametrize(('seconds', 'timeout', 'most'), [(0.2, 60.0, 12), (0.3, 0.25, 40)])
+def test_a_slow_server_is_not_loaded_with_repeats(
+    seconds: float, timeout: float, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It works at one request at a time: a repeat waits for the others, a time-out grows."""
+    monkeypatch.setattr(client, 'STRAGGLING', 0.15)
+    monkeypatch.setattr(client, 'FIRST_REST', 0.01)
+    with JudgeServer(echo, latency=seconds, at_once=1) as server:
+        counts = ask(server.url, 12, timeout=timeout, give_up_after=4.0)
+    assert counts.calls <= most
+    assert 'overtaken' not in counts.failures

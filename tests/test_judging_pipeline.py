@@ -251,6 +251,21 @@ def test_a_reply_that_was_cut_off_is_no_verdict() -> None:
     assert 'max_tokens' in found.judgements[0].reason
 
 
+@pytest.mark.parametrize('cut', [True, False])
+def test_a_verdict_among_the_thoughts_is_none_but_told(cut: bool, store: VerdictStore) -> None:
+    """Some servers take a whole reply for thoughts; the message says where its text is."""
+    judge = ScriptedJudge(
+        lambda answer, times: YES if answer == '1' else Reply('', cut, thoughts='so \\boxed{yes}')
+    )
+    verdicts, found = judged(LLM, judge, candidates('1', '7'), store)
+    assert verdicts == '+?'
+    reason = found.judgements[1].reason
+    assert 'reasoning_content' in reason
+    assert ('max_tokens' in reason) == cut == ('boxed{yes}' not in reason)
+    with pytest.raises(JudgeError, match=r'reasoning_content.*turn thoughts off'):
+        judged(LLM, judge, candidates(*map(str, range(10, 40))))
+
+
 def test_a_failure_that_may_pass_is_not_kept(store: VerdictStore) -> None:
     """The next run asks again, and about nothing else."""
     answers = candidates('7', '8', '8', '9')

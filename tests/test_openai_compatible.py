@@ -77,8 +77,11 @@ def test_request_has_the_protocol_and_its_own_seed(tmp_path: Path) -> None:
         assert 'seed' not in body
     for body in [*sampled, *server.bodies]:
         assert (body['model'], body['max_tokens'], body['user']) == ('m', 12, 'me')
-        assert not {'min_p', 'top_a', 'stream', 'n'} & set(body)
+        assert not {'top_a', 'stream', 'n', 'stop'} & set(body)
+        assert body['repeat_penalty'] == 1.0  # llama.cpp's name for repetition_penalty
         assert body['messages'][0]['role'] == 'user'
+    assert {body['min_p'] for body in sampled} == {0.0}
+    assert not any('min_p' in body for body in server.bodies)
     assert greedy[0]['sampling'] == {'greedy': True}
 
 
@@ -93,13 +96,67 @@ def test_the_models_own_sampling_is_sent_where_it_is_asked_for(tmp_path: Path) -
     assert records[0]['sampling'] == {'model': True}
 
 
-def test_openais_models_get_the_length_under_its_other_name(tmp_path: Path) -> None:
-    """They refuse max_tokens, which other servers may need."""
-    for path, field in (('openai/o3-mini', 'max_completion_tokens'), ('marco-o1', 'max_tokens')):
-        with JudgeServer(echo) as server:
-            run(OpenAICompatible(path, server.url), tmp_path / path)
-        assert {body[name] for body in server.bodies for name in body if 'max_' in name} == {12}
-        assert all(field in body for body in server.bodies)
+def refusing(**words: str) -> Callable[[dict[str, Any]], web.Response | None]:
+    """Answer 400 with these words to requests that have a field."""
+
+    def respond(body: dict[str, Any]) -> web.Response | None:
+        told = [words[name] for name in words if name in body]
+        error = {'error': {'message': told[0]}} if told else {}
+        return web.json_response(error, status=400) if told else None
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    'words',
+    [
+        "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead",
+        'Extra inputs are not permitted: max_tokens',
+    ],
+)
+def test_a_length_goes_by_its_newer_name_where_the_older_one_is_refused(
+    words: str, tmp_path: Path
+) -> None:
+    """Whatever the model is called; for a judge too."""
+    with JudgeServer(lambda prompt: r'\boxed{yes}', respond=refusing(max_tokens=words)) as server:
+        records = run(OpenAICompatible('any', server.url), tmp_path)
+        settings = JudgeSettings(mode='llm', model='judge', api_base=server.url, max_tokens=9)
+        judged = Pipeline(settings).run(candidates('candidate 1'))
+        taken = [body for body in server.bodies if 'max_tokens' not in body]
+    assert not any('lost' in record for record in records)
+    assert [one.verdict for one in judged.judgements] == [Verdict.CORRECT]
+    assert [body['max_completion_tokens'] for body in taken] == [12] * 12 + [9]
+
+
+def test_a_server_that_refuses_what_no_protocol_names_is_asked_without(tmp_path: Path) -> None:
+    """But a min_p of its own may hold, which the records say; a greedy response has none."""
+    refuse = refusing(min_p='min_p is not supported', repeat_penalty='unknown repeat_penalty')
+    with JudgeServer(echo, respond=refuse) as server:
+        model = OpenAICompatible('m', server.url)
+        records = run(model, tmp_path, replicas=30)
+        greedy = run(model, tmp_path, 'greedy', sampling='greedy')
+    assert {str(record['sampling']) for record in records} == {str(PAPER | {'not known': 'min_p'})}
+    assert greedy[0]['sampling'] == {'greedy': True}
+    with (
+        JudgeServer(echo, respond=refuse) as server,
+        pytest.raises(InferenceStoppedError, match='refuses the field min_p'),
+    ):
+        run(OpenAICompatible('m', server.url, min_p=0.1), tmp_path, 'own', sampling='model')
+
+
+def test_stop_strings_of_a_data_set_are_sent_and_recorded(tmp_path: Path) -> None:
+    """Beside those in the config of the model; where they are refused, the records say so."""
+    stops = {'stopping_criteria': ['Problem:'], 'sampling': 'greedy'}
+    with JudgeServer(echo) as server:
+        model = OpenAICompatible('m', server.url, extra_body={'stop': '<end>'})
+        records = run(model, tmp_path, **stops)
+    assert [body['stop'] for body in server.bodies] == [['<end>', 'Problem:']] * 12
+    assert records[0]['sampling'] == {'greedy': True, 'stop': 'Problem:'}
+    with JudgeServer(echo, respond=refusing(stop="Unsupported parameter: 'stop'")) as server:
+        with pytest.raises(InferenceStoppedError, match=re.escape("without=['stop']")):
+            run(OpenAICompatible('m', server.url), tmp_path, 'refused', **stops)
+        records = run(OpenAICompatible('m', server.url, without=['stop']), tmp_path, 'x', **stops)
+    assert records[0]['sampling'] == {'greedy': True, 'not applied': 'stop'}
 
 
 def test_all_are_asked_at_once_whatever_the_batch_size(tmp_path: Path) -> None:

@@ -92,6 +92,7 @@ def test_the_signature_says_how_the_figures_came_about() -> None:
         ),
         ({'copies': True}, '100% of the problems got 8 identical responses'),
         ({'mixed': True}, '2 different sampling settings'),
+        ({'not_known': 'min_p'}, 'sampling not known: min_p'),
     ],
 )
 def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:
@@ -108,6 +109,8 @@ def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:
             values['text'] = 'always \\boxed{1}'
         if change.get('mixed'):
             values['sampling'] = {'temperature': index % 2}
+        if 'not_known' in change:
+            values['sampling'] = {'not known': change['not_known']}
         responses[index] = Response(**values)
     result = score(responses, k=change.get('k', (2,)))
     assert any(warning in found for found in result['warnings']), result['warnings']

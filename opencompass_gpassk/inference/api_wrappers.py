@@ -23,7 +23,7 @@ from opencompass_gpassk.inference.backend import (
     as_output,
     truncated_by,
 )
-from opencompass_gpassk.inference.http_client import CHAT, Outcome
+from opencompass_gpassk.inference.http_client import CHAT, LENGTH, Outcome
 from opencompass_gpassk.inference.openai_compatible import (
     OFFICIAL,
     OWN_FIELDS,
@@ -93,7 +93,7 @@ class Wrapped(OpenAICompatible):
                 asked, max_out_len, wrapper.max_seq_len, wrapper.mode, wrapper.get_token_len
             )
         asked = wrapper._messages_to_chat_completions(asked)
-        return {'messages': asked, self.length_field: max_out_len}
+        return {'messages': asked, LENGTH: max_out_len}
 
 
 class Completions(OpenAICompatible):
@@ -118,13 +118,12 @@ class Completions(OpenAICompatible):
             one._replace(url=f'{one.url.removesuffix(CHAT)}/completions')
             for one in self.client.addresses
         ]
-        self.length_field = 'max_tokens'  # whatever the model is called
         self.template_parser = wrapper.template_parser
         self.end_str = wrapper.end_str
 
     def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
         """Return the fields that hold a prompt and the greatest length of a response."""
-        return {'prompt': prompt, self.length_field: max_out_len}
+        return {'prompt': prompt, LENGTH: max_out_len}
 
     def output(self, outcome: Outcome) -> Output:
         """Return an outcome as an output, cut at ``end_str``."""
@@ -166,8 +165,11 @@ class WrapperBackend(APIBackend):
     def __post_init__(self) -> None:
         super().__post_init__()
         address = getattr(self.model, 'openai_api_base', None) or getattr(self.model, 'url', '')
+        responses = type(self.model).__name__ == 'OpenAISDKResponse'
+        if responses:
+            self.leave_out('stop', 'this API has no such field')
         if any(host in str(address) for host in OFFICIAL):
-            seed = {'seed'} if type(self.model).__name__ == 'OpenAISDKResponse' else set()
+            seed = {'seed'} if responses else set()
             for name in sorted(not_taken(self.model.path) | seed):
                 self.leave_out(name, "OpenAI's own endpoint refuses it")
 

@@ -218,7 +218,8 @@ class UnknownBackend(Backend):
     decided: ClassVar[frozenset[str]] = frozenset()
 
     def __post_init__(self) -> None:
-        self.applied = self.sampling.without(NEUTRAL)
+        takes_stop = 'stopping_criteria' in inspect.signature(self.model.generate).parameters
+        self.applied = self.sampling.without({*NEUTRAL, *(() if takes_stop else ('stop',))})
         if self.sampling.mode != 'model':
             self.note(
                 f'{type(self.model).__name__} is a model wrapper that sends no sampling parameters '

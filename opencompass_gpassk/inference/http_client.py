@@ -89,6 +89,7 @@ Outcome = Reply | Failure
 
 LONGEST_READ = 4000  # characters of a server's message that are searched
 COMPLETION = 'completion_tokens'
+LENGTH, NEWER_LENGTH = 'max_tokens', 'max_completion_tokens'  # two names of one field
 MOST_TOKENS = 10**9  # of one request; no larger number is a count
 MOST_DIGITS = 20  # of a number that is read; Python refuses to read 4,301
 PERMANENT = {'too long', 'filtered', 'refused'}  # the prompt's fault, or a setting's
@@ -120,7 +121,18 @@ UNKNOWN_MODEL = re.compile(
 BAD_KEY = re.compile(
     r'invalid_api_key|api_key_invalid|(incorrect|invalid) api key|api key not valid', re.IGNORECASE
 )
+REFUSAL = (
+    r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
+    r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
+)
 NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
+
+
+def refuses(message: str, name: str) -> bool:
+    """Tell whether an error message refuses a parameter, close to the parameter's name."""
+    word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
+    near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'
+    return re.search(near, message, re.IGNORECASE) is not None
 
 
 def read_response(
@@ -435,14 +447,16 @@ class Endpoint:
         in_flight: Number of requests that count towards the limit.
         opens_at: No request is sent before.
         rest: Length of the current or last rest; 0 after a reply.
+        timeout: Of one request; it grows while the endpoint replies to none in that time.
         answered: When the latest request that got a reply was sent; -inf if none ever did.
         last: The last failure.
     """
 
-    def __init__(self, address: Address, most: int, limit: float) -> None:
+    def __init__(self, address: Address, most: int, limit: float, timeout: float) -> None:
         self.address = address
         self.most = most
         self.limit = limit
+        self.timeout = timeout
         self.in_flight = 0
         self.opens_at = 0.0
         self.rest = 0.0
@@ -471,6 +485,9 @@ class Endpoint:
         # A burst above what a server takes is no outage: first the limit shrinks.
         if failure.kind != 'overloaded' or self.limit <= 1:
             self._failures += 1
+        if failure.kind == 'timeout' and sent > self.answered:
+            # It is busy with what was sent before: the next requests may take twice as long.
+            self.timeout = max(self.timeout, 2 * (now - sent))
         if failure.kind in ('overloaded', 'timeout'):
             self.limit = max(1.0, self.limit - 1)
             self._growth = GROWTH
@@ -518,14 +535,14 @@ class Client:
         key_env: Name of the environment variable that may hold the key, which is sent as bearer
             token to these endpoints alone. It is blanked out in all responses.
         max_concurrency: Greatest number of concurrent requests to one endpoint.
-        timeout: Seconds for one request.
+        timeout: Seconds for one request; twice as many at an endpoint that replied to none in them.
         deadline: Seconds for all requests of one :meth:`ask`, None for no limit.
         retries: How often a failed request is tried again. Only failures of an endpoint that has
             replied before count.
         give_up_after: Seconds without a reply from any endpoint, after which asking ends.
         race: Ask again about a request that takes far longer than others, and take the first
-            reply. Right where any reply will do; responses that are drawn as samples must not
-            race, since the shorter ones would win.
+            reply; at the same endpoint not while it works at others. Right where any reply will
+            do; responses that are drawn as samples must not race, since the shorter ones would win.
 
     Raises:
         ValueError: If a URL or the key can't be used.
@@ -551,6 +568,7 @@ class Client:
         self.retries = retries
         self.give_up_after = give_up_after
         self.race = race
+        self.newer_length: set[Address] = set()  # endpoints that take only NEWER_LENGTH
         self.limits: dict[
             Address, float
         ] = {}  # an asking begins with those that the last ended with
@@ -637,9 +655,18 @@ class Client:
                 self.running[0].call_soon_threadsafe(self.running[1].cancel)
 
     async def send(
-        self, session: aiohttp.ClientSession, address: Address, fields: Mapping[str, Any]
+        self,
+        session: aiohttp.ClientSession,
+        address: Address,
+        fields: Mapping[str, Any],
+        timeout: float,
     ) -> tuple[Outcome, tuple[int, int]]:
-        """Send a request once; return its outcome and the tokens of prompt and completion."""
+        """Send a request once; return its outcome and the tokens of prompt and completion.
+
+        Where the endpoint refuses ``max_tokens``, the length goes by its newer name.
+        """
+        if address in self.newer_length and LENGTH in fields:
+            fields = {NEWER_LENGTH if name == LENGTH else name: fields[name] for name in fields}
         key = next(self._turns, '')
         headers = {'Authorization': f'Bearer {key}'} if key else {}
         try:
@@ -649,6 +676,9 @@ class Client:
                 data=encodable(json.dumps(fields, ensure_ascii=False)).encode(),
                 proxy=address.proxy,
                 allow_redirects=False,  # the key is for this host alone
+                timeout=aiohttp.ClientTimeout(
+                    total=timeout, sock_connect=min(CONNECT_TIMEOUT, timeout)
+                ),
             ) as response:
                 raw = bytearray()
                 async for part in response.content.iter_any():
@@ -669,6 +699,10 @@ class Client:
             outcome = replace(outcome, kind='overloaded')  # ask again with another key
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
+        named = NEWER_LENGTH in detail or refuses(detail, LENGTH)
+        if outcome.kind == 'refused' and LENGTH in fields and named:
+            self.newer_length.add(address)
+            return await self.send(session, address, fields, timeout)
         return replace(outcome, detail=detail), tokens
 
 
@@ -719,7 +753,7 @@ class _Asking:
         counts.heard, counts.failing = time.monotonic(), ''
         most = client.max_concurrency
         self.endpoints = [
-            Endpoint(one, most, client.limits.get(one, min(START, most)))
+            Endpoint(one, most, client.limits.get(one, min(START, most)), client.timeout)
             for one in client.addresses
         ]
         self.fresh = iter(requests)
@@ -745,13 +779,10 @@ class _Asking:
         self.began = self.now()
         self.ended = self.loop.create_future()  # from then on no request is sent
         self.client.running = self.loop, asyncio.current_task()
-        timeout = self.client.timeout
-        connecting = min(CONNECT_TIMEOUT, timeout)
         async with aiohttp.ClientSession(
             headers={'Content-Type': 'application/json'},
             connector=aiohttp.TCPConnector(limit=0),  # the endpoints have limits of their own
             cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=connecting),
         ) as self.session:
             await self._run()
 
@@ -837,7 +868,7 @@ class _Asking:
                     timeout=self._patience(prompt),
                     return_when=asyncio.FIRST_COMPLETED,
                 )
-                if not done and self._patience(prompt) == 0.0:
+                if not done and self._is_late(prompt):
                     self._be_late(prompt)
                     self._launch(prompt)
                 for flight in [one for one in flights if one.task in done]:
@@ -889,7 +920,9 @@ class _Asking:
         self.counts.calls += 1
         self.in_air += 1
         try:
-            outcome, tokens = await self.client.send(self.session, endpoint.address, prompt.fields)
+            outcome, tokens = await self.client.send(
+                self.session, endpoint.address, prompt.fields, endpoint.timeout
+            )
             self.counts.prompt_tokens += tokens[0]
             self.counts.completion_tokens += tokens[1]
             if isinstance(outcome, Reply):
@@ -918,11 +951,26 @@ class _Asking:
                 self._wake()
 
     def _patience(self, prompt: _Prompt) -> float | None:
-        """Return the seconds until the last request is late; None if no other may be sent."""
+        """Return the seconds until the last request may be late; None if no other may be sent."""
         if not self.client.race or len(prompt.flights) >= MOST_RACING:
             return None
         now = self.now()
-        return max((prompt.flights[-1].sent or now) + self.straggling - now, 0.0)
+        left = (prompt.flights[-1].sent or now) + self.straggling - now
+        return left if left > 0 else self.straggling / 10
+
+    def _is_late(self, prompt: _Prompt) -> bool:
+        """Tell whether the last request takes so long that another may be sent.
+
+        That one goes to another endpoint. At its own, which may be slow, it would only add to the
+        work: there it waits, the longer the more is under way.
+        """
+        flight, now = prompt.flights[-1], self.now()
+        if not flight.sent or flight.endpoint is None:
+            return False
+        waited = now - flight.sent
+        if any(one.room(now) for one in self.endpoints if one is not flight.endpoint):
+            return waited >= self.straggling
+        return bool(self.latencies) and waited >= self.straggling * flight.endpoint.in_flight
 
     def _be_late(self, prompt: _Prompt) -> None:
         """Let the last request, which takes far longer than others, take no room any more."""

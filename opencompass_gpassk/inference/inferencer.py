@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -81,7 +82,8 @@ class GPassKGenInferencer(GenInferencer):
                 "OpenCompass's GenInferencer for conversations"
             )
         super().__init__(model, max_out_len, **kwargs)
-        self.sampling = Sampling.parse(sampling)
+        stop = tuple(self.stopping_criteria or ())
+        self.sampling = replace(Sampling.parse(sampling), stop=stop)
         self.seed = seed
         self.max_failures = max_failures
         self.logger = get_logger()
@@ -217,7 +219,6 @@ class GPassKGenInferencer(GenInferencer):
                 self.seed,
                 self.max_out_len,
                 self.min_out_len,
-                self.stopping_criteria,
             ]
             key = stable_hash(asked)[:16]
             requests.append(Request(index, problem_id, replica, entry, prompt, gold, seed, key))

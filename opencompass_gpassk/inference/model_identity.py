@@ -15,7 +15,7 @@ from opencompass_gpassk.formats.hashing import stable_hash
 # The fields of a config that change no draw, at any depth, and why. All others count.
 LEFT_OUT: dict[str, tuple[str, ...]] = {
     'names in tables': ('abbr', 'summarizer_abbr'),
-    'what a request says itself': ('max_out_len', 'min_out_len'),
+    'what a request says itself': ('max_out_len', 'min_out_len', 'not_known'),
     'work on finished responses': ('pred_postprocessor', 'verbose', 'rpm_verbose'),
     'proxies': ('proxy', 'proxies', 'proxy_url', 'openai_proxy_url', 'http_client_cfg'),
     'requests at once, and how often they are tried': (

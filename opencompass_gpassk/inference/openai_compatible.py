@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -17,6 +16,7 @@ from opencompass_gpassk.formats.parse_settings import check_names
 from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
 from opencompass_gpassk.inference.http_client import (
+    LENGTH,
     Client,
     ClientError,
     Counts,
@@ -24,10 +24,11 @@ from opencompass_gpassk.inference.http_client import (
     GivenUp,
     Outcome,
     in_thread,
+    refuses,
 )
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.sample_requests import Request
-from opencompass_gpassk.inference.sampling import NEUTRAL
+from opencompass_gpassk.inference.sampling import MIN_P, NEUTRAL
 
 ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
 CHAT = {
@@ -37,14 +38,13 @@ CHAT = {
     ],
     'reserved_roles': [{'role': 'SYSTEM', 'api_role': 'SYSTEM'}],
 }
-PROTOCOL = (*NEUTRAL, 'seed')
+# Fields that no protocol names. They are sent because a server may have other values of its own.
+REPEAT = 'repeat_penalty'  # llama.cpp's name for repetition_penalty
+UNNAMED = (MIN_P, REPEAT)
+PROTOCOL = (*NEUTRAL, 'seed', 'stop', *UNNAMED)
 OWN_FIELDS = {'model', 'messages', 'stream'} | OURS - {'seed'}
 OFFICIAL = ('api.openai.com', 'openai.azure.com')
 REASONING = ('o1', 'o3', 'o4', 'gpt-5')
-REFUSAL = (
-    r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
-    r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
-)
 RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
 KeyT = TypeVar('KeyT')
 
@@ -92,6 +92,8 @@ class OpenAICompatible(BaseAPIModel):
             ``dict(chat_template_kwargs=dict(enable_thinking=False))``.
         without: Fields of the protocol that the server refuses, such as ``['top_k']``: they are
             not sent, and the records of the responses say so.
+        not_known: Parameters that the server was not seen to apply, as ``gpassk run`` found: they
+            are sent, and the records of the responses say so.
         max_concurrency: Greatest number of concurrent requests to one server.
         timeout: Seconds for one response.
         give_up_after: Seconds without a response from any server, after which the run ends.
@@ -115,6 +117,7 @@ class OpenAICompatible(BaseAPIModel):
         repetition_penalty: float | None = None,
         extra_body: Mapping[str, Any] | None = None,
         without: Sequence[str] = (),
+        not_known: Sequence[str] = (),
         max_concurrency: int = 256,
         timeout: float = 3600.0,
         give_up_after: float = 300.0,
@@ -151,9 +154,7 @@ class OpenAICompatible(BaseAPIModel):
         self.fields = self.client.plain_fields({**own, **(extra_body or {})}, 'extra_body')
         self.most = max_concurrency * len(self.client.addresses)  # requests at once
         official = any(host in one.url for one in self.client.addresses for host in OFFICIAL)
-        # Not "marco-o1" on a server that doesn't know OpenAI's newer field, and would ignore it.
-        reasoning = path.rpartition('/')[2].startswith(REASONING)
-        self.length_field = 'max_completion_tokens' if official or reasoning else 'max_tokens'
+        self.not_known = set(not_known)
         self.without = {*without, *(not_taken(path) if official else ())}
         # Takes a field that a server refuses, and its words; None if that ends the run.
         self.leave_out: Callable[[str, str], None] | None = None
@@ -246,7 +247,7 @@ class OpenAICompatible(BaseAPIModel):
 
     def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
         """Return the fields that hold a prompt and the greatest length of a response."""
-        return {'messages': messages(prompt), self.length_field: max_out_len}
+        return {'messages': messages(prompt), LENGTH: max_out_len}
 
     def output(self, outcome: Outcome) -> Output:
         """Return an outcome of the client as an output.
@@ -270,24 +271,25 @@ class OpenAICompatible(BaseAPIModel):
         """
         if not isinstance(outcome, Failure) or outcome.kind != 'refused':
             return None
-        for name in (*PROTOCOL, *self.fields, self.length_field):
+        for name in (*PROTOCOL, *self.fields, LENGTH):
             known = name in self.without or not self.replied  # else the prompt is at fault
             if name in sent and known and refuses(outcome.detail, name):
                 if self.leave_out is None or name not in PROTOCOL:
-                    raise ClientError(self._refusal(name, outcome.detail))
+                    raise ClientError(self.refusal(name, outcome.detail))
                 self.leave_out(name, outcome.detail)
                 self.without.add(name)
                 return name
         return None
 
-    def _refusal(self, name: str, detail: str) -> str:
+    def refusal(self, name: str, detail: str) -> str:
+        """Return an error's message for a field that is refused."""
         remedy = f'leave {name} out of the config of the model'
         if name in PROTOCOL:
             remedy = (
                 f'to let the server choose it, give gpassk run the option --without {name}, or '
                 f"write without=['{name}'] into the config of the model"
             )
-        elif name == self.length_field:
+        elif name == LENGTH:
             remedy = 'lower max_out_len'
         return f'the server refuses the field {name}; {remedy}. It says: {detail}'
 
@@ -295,14 +297,8 @@ class OpenAICompatible(BaseAPIModel):
 def not_taken(path: str) -> set[str]:
     """Return the fields of the protocol that OpenAI's own endpoint doesn't take for a model."""
     reasoning = any(name in path for name in REASONING)
-    return {'top_k', 'repetition_penalty', *(('temperature', 'top_p') if reasoning else ())}
-
-
-def refuses(message: str, name: str) -> bool:
-    """Tell whether an error message refuses a parameter, close to the parameter's name."""
-    word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
-    near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'
-    return re.search(near, message, re.IGNORECASE) is not None
+    never = {'top_k', 'repetition_penalty', *UNNAMED}
+    return never | ({'temperature', 'top_p', 'stop'} if reasoning else set())
 
 
 def messages(prompt: Any) -> list[dict[str, Any]]:
@@ -323,6 +319,7 @@ class APIBackend(Backend):
 
     Attributes:
         left_out: The fields that are not sent.
+        not_known: Those that are sent, perhaps to no effect.
         keep_all: The top_k that keeps all tokens.
     """
 
@@ -331,10 +328,23 @@ class APIBackend(Backend):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.left_out: set[str] = set()
+        self.not_known: set[str] = set()
+
+    def tell(self) -> None:
+        """Let the records say what is not applied or not known."""
+        # A server may have a min_p of its own, also where it is not told 0.
+        unsure = self.not_known | (self.left_out & {MIN_P})
+        self.applied = self.sampling.without(self.left_out, unsure)
 
     def fields(self, seed: int) -> dict[str, Any]:
         """Return the fields of the protocol that are sent."""
         fields = self.sampling.fields(seed, self.keep_all)
+        if self.sampling.mode != 'model':
+            fields[REPEAT] = fields['repetition_penalty']
+        if self.sampling.mode == 'sampled':
+            fields[MIN_P] = 0.0
+        if self.sampling.stop:
+            fields['stop'] = [*self.sampling.stop]
         return {name: value for name, value in fields.items() if name not in self.left_out}
 
     def leave_out(self, name: str, reason: str) -> None:
@@ -342,12 +352,16 @@ class APIBackend(Backend):
         if name not in self.fields(0):
             return
         self.left_out.add(name)
-        self.applied = self.sampling.without(self.left_out)
+        self.tell()
+        if name == REPEAT:
+            return  # repetition_penalty tells of itself
         effect = ''
         if name == 'seed':
             effect = ': a repeated run will draw other samples'
         elif name == 'temperature' and self.sampling.mode == 'greedy':
             effect = ': this model can NOT be decoded greedily'
+        elif name == 'stop':
+            effect = ': responses may go on after the text that should end them'
         elif self.sampling.mode == 'sampled':
             effect = ': responses are drawn with the value of the API instead'
         self.note(f'{self.model.path}: {name} is not sent ({reason[:200]}){effect}')
@@ -365,8 +379,16 @@ class OpenAICompatibleBackend(APIBackend):
         super().__post_init__()
         self.model = copy.copy(self.model)
         self.model.replied = False  # to requests with the fields of this protocol
+        self.not_known |= self.model.not_known
+        self.tell()
+        self.model.leave_out = self.model.leave_out or self._leave_out_unnamed
         for name in sorted(self.model.without):
             self.leave_out(name, "by without in its config, or since OpenAI's endpoint refuses it")
+
+    def _leave_out_unnamed(self, name: str, reason: str) -> None:
+        if name not in UNNAMED or self.sampling.mode == 'model':
+            raise ClientError(self.model.refusal(name, reason))
+        self.leave_out(name, reason)
 
     def workers(self, batch_size: int) -> int:
         """Return how many requests may run at once."""
@@ -394,12 +416,17 @@ class OpenAICompatibleBackend(APIBackend):
         self, asked: Iterable[tuple[KeyT, Any, int]]
     ) -> Generator[list[tuple[KeyT, Output]], None, None]:
         """Ask for responses; each has a key, an entry and a seed."""
+        own = self.keep(self.model.fields)
+        stop = own.pop('stop', None) or []
+        stops = [stop] if isinstance(stop, str) else [*stop]
+
+        def sent(seed: int) -> dict[str, Any]:
+            fields = {**own, **self.fields(seed)}
+            ends = stops + fields.get('stop', [])
+            return fields | ({'stop': ends} if ends else {})
+
         requests = (
-            (
-                key,
-                self.model.parse_template(entry, mode='gen'),
-                {**self.keep(self.model.fields), **self.fields(seed)},
-            )
+            (key, self.model.parse_template(entry, mode='gen'), sent(seed))
             for key, entry, seed in asked
         )
         return self.model.answers(requests, self.max_out_len)

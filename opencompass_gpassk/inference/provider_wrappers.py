@@ -83,7 +83,7 @@ class ProviderBackend(WrapperBackend):
             for name, value in self.fields(0).items()
             if name not in taken.names or value is None
         }
-        self.applied = self.sampling.without(self.left_out)
+        self.tell()
         if NOT_APPLIED in self.applied:
             self.note(
                 f'{type(self.model).__name__} cannot set {self.applied[NOT_APPLIED]}: responses '

@@ -15,14 +15,16 @@ NEUTRAL = {'temperature': 1.0, 'top_p': 1.0, 'top_k': 0, 'repetition_penalty': 1
 # The protocol of arXiv 2412.13147.
 PAPER = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 
-NOT_APPLIED = 'not applied'  # in records of responses: the parameters that the wrapper can't set
-REPLACED = 'replaced'  # in records of responses: the settings of the model that were not used
+# In records of responses: the parameters that the wrapper can't set, those whose effect was not
+# seen, and the settings of the model that were not used.
+NOT_APPLIED, NOT_KNOWN, REPLACED = 'not applied', 'not known', 'replaced'
+MIN_P = 'min_p'  # no protocol has one, but servers may have a value of their own, unless told 0
 NEARLY_GREEDY = 0.01  # the greatest temperature of configs that mean greedy decoding
 
 
 def meant_greedy(record: Mapping[str, Any]) -> bool:
     """Tell whether a prediction record says that greedy decoding was asked for."""
-    return record.get('greedy') is True or record.get(NOT_APPLIED) == 'greedy'
+    return record.get('greedy') is True or str(record.get(NOT_APPLIED)).startswith('greedy')
 
 
 UNUSED = "the model's own sampling is not used: "  # begins a warning that comes before others
@@ -49,6 +51,7 @@ class Sampling:
         repetition_penalty: Above 0; 1 is none.
         seeded: Whether each request of ``'sampled'`` carries its own seed. If not, the engine draws
             as it likes, which is faster on some, and the run can't be repeated.
+        stop: Texts that end a response, as the data set asks.
     """
 
     mode: str
@@ -57,6 +60,7 @@ class Sampling:
     top_k: int = 0
     repetition_penalty: float = 1.0
     seeded: bool = True
+    stop: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, value: str | Mapping[str, Any]) -> Sampling:
@@ -118,20 +122,26 @@ class Sampling:
     @property
     def record(self) -> dict[str, Any]:
         """The parameters for a prediction record, if the backend applies all of them."""
-        if self.mode != 'sampled':
-            return {self.mode: True}
-        return self.parameters | ({} if self.seeded else {'seeded': False})
+        told: dict[str, Any] = {self.mode: True}
+        if self.mode == 'sampled':
+            told = self.parameters | ({} if self.seeded else {'seeded': False})
+        return told | ({'stop': ', '.join(self.stop)} if self.stop else {})
 
-    def without(self, left_out: Collection[str]) -> dict[str, Any]:
+    def without(self, left_out: Collection[str], not_known: Collection[str] = ()) -> dict[str, Any]:
         """Return the parameters for a prediction record, if the backend can't apply some of them.
 
-        ``not applied`` names them. Of greedy decoding, only the temperature matters.
+        ``not applied`` names them, and ``not known`` those that are sent, perhaps to no effect. Of
+        greedy decoding, only the temperature matters.
         """
-        if self.mode == 'greedy' and 'temperature' in left_out:
-            return {NOT_APPLIED: 'greedy'}
-        missing = [name for name in NEUTRAL if name in left_out and self.mode == 'sampled']
-        applied = {name: value for name, value in self.record.items() if name not in missing}
-        return applied | ({NOT_APPLIED: ', '.join(missing)} if missing else {})
+        needed = {'greedy': 'temperature'}
+        missing = [name for name in self.record if needed.get(name, name) in left_out]
+        told = {name: value for name, value in self.record.items() if name not in missing}
+        if missing:
+            told[NOT_APPLIED] = ', '.join(missing)
+        unsure = [name for name in (*NEUTRAL, MIN_P) if name in not_known and name not in missing]
+        if unsure and self.mode == 'sampled':
+            told[NOT_KNOWN] = ', '.join(unsure)
+        return told
 
     def fields(self, seed: int, keep_all: int | None = -1) -> dict[str, Any]:
         """Return the fields of one request: all of them, since engines have defaults of their own.

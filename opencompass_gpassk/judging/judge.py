@@ -214,6 +214,8 @@ class RecordedJudge:
 
 UNREADABLE = 'unreadable reply of the judge'
 CUT_OFF = 'reply of the judge cut off at max_tokens'
+# Where a server keeps the thoughts of a model apart, and took all of a reply for thoughts.
+IN_THOUGHTS = 'its content is empty, all of its text is in reasoning_content'
 EXCERPT = 80  # characters shown of an unreadable reply, from its end
 SUSPICIOUS = 16  # after so many prompts without a single readable reply, a setting must be wrong
 
@@ -329,7 +331,11 @@ class Asker(Generic[KeyT, FoundT]):
             if key not in self._asked_again:
                 self._asked_again.add(key)
                 return True
-            reason = CUT_OFF if outcome.truncated else f'{UNREADABLE}: {excerpt(outcome.text)}'
+            reason = CUT_OFF if outcome.truncated else UNREADABLE
+            if outcome.thoughts and not outcome.text:
+                reason += f': {IN_THOUGHTS}'
+            if not outcome.truncated:  # equal reasons are counted together
+                reason += f': {excerpt(outcome.text or outcome.thoughts)}'
             answer, suspicious = Answer(None, reason, reply=outcome), True
         if suspicious and not self.readable:
             self._held[key] = answer
@@ -359,6 +365,7 @@ class Asker(Generic[KeyT, FoundT]):
             return JudgeError(
                 f'the judge replied to {len(self._held)} prompts, twice to each, and no reply '
                 f'could be read ({answer.reason}); {self.remedy}, or raise max_tokens'
+                + (', or turn thoughts off by extra_body of judge' * (IN_THOUGHTS in answer.reason))
             )
         remedy = (
             'lower max_tokens of judge or serve the model with a longer context'

@@ -173,7 +173,7 @@ class JudgeSettings:
         max_tokens: Length limit of a reply in tokens, thoughts included.
         extra_body: Further request fields, such as ``{'seed': 0}``; a value of None removes one.
         max_concurrency: Greatest number of concurrent requests to one endpoint.
-        timeout: Seconds for one request.
+        timeout: Seconds for one request; more at a server that replied to none in them.
         deadline: Seconds for all requests of one data set; None for no limit.
         retries: How often a failed request is tried again.
         give_up_after: Seconds without any reply from any endpoint, after which judging ends.

@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.inference.sampling import NOT_APPLIED, UNUSED, meant_greedy, unused_settings
+from opencompass_gpassk.inference.sampling import (
+    NOT_APPLIED,
+    NOT_KNOWN,
+    UNUSED,
+    meant_greedy,
+    unused_settings,
+)
 from opencompass_gpassk.metrics.independence import Independence
 from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.results.figures import (
@@ -170,6 +176,12 @@ def _response_warnings(
             f'{truncated:.1f} % of the responses are cut off'
             + (f' after {after} tokens' if high else '')
             + ', at max_out_len, the end of the context or a limit of the server; raise the lowest'
+        )
+    for names in dict.fromkeys(str(one[NOT_KNOWN]) for one in sampling if NOT_KNOWN in one):
+        found.append(
+            f'sampling {NOT_KNOWN}: {names}; the server was not seen to apply this, and may have '
+            'drawn with values of its own, which changes every figure by an unknown amount; to '
+            'be sure, serve the model with vLLM, SGLang or llama.cpp and run it again'
         )
     if len(sampling) > 1:
         found.append(

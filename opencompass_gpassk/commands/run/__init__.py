@@ -10,10 +10,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, add_numbers
+from opencompass_gpassk.commands import add_command, add_numbers, note
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.job import (
     FEWEST_ROWS,
@@ -38,6 +39,7 @@ from opencompass_gpassk.formats.stored_files import (
 )
 from opencompass_gpassk.inference.backend import UnknownBackend
 from opencompass_gpassk.inference.http_client import read_addresses
+from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.config import (
     N_OF_NAME,
     find_run,
@@ -234,7 +236,6 @@ def run(args: argparse.Namespace) -> int:
             if path_now := files.get(N_OF_NAME.sub('', one['abbr'])):
                 one['path'] = path_now
         config = {**config, 'datasets': [*others, *config['datasets']]}
-    text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     if work_dir.is_dir() and not args.resume and not args.dry_run:
         print(
             'This job was run before. A new run begins, and asks for everything again; to go on '
@@ -246,6 +247,7 @@ def run(args: argparse.Namespace) -> int:
     print('Checking data and servers …', file=sys.stderr)
     load_data(config['datasets'])
     _check(config, ask=not args.dry_run)
+    text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     require_idle(work_dir)  # another start may have been as far
     with written_whole(path) as part:
         part.write_text(text, 'utf-8')
@@ -415,7 +417,7 @@ def load_data(datasets: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _check(config: Mapping[str, Any], *, ask: bool) -> None:
-    """Check the addresses of models and judges, and ask the servers as the job will.
+    """Check the addresses of models and judges, ask the servers, note what they may not apply.
 
     Raises:
         ValueError: If the job would fail.
@@ -429,10 +431,20 @@ def _check(config: Mapping[str, Any], *, ask: bool) -> None:
         return
     for one in {repr(judge): judge for judge in judges}.values():
         served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
-    samplings = [sampling_of(one) for one in config['datasets']]
-    distinct = [one for i, one in enumerate(samplings) if one not in samplings[:i]]
+    protocols = dict.fromkeys(
+        replace(
+            Sampling.parse(sampling_of(one)),
+            stop=tuple(one['infer_cfg']['inferencer'].get('stopping_criteria') or ()),
+        )
+        for one in config['datasets']
+    )
     for model in models:
-        try_requests(model, distinct)
+        if unsure := try_requests(model, protocols):
+            model['not_known'] = unsure
+            note(
+                f'{model["path"]}: whether the server applies {", ".join(unsure)} is not known. '
+                'It accepts them, but nothing shows that they have an effect; results say so'
+            )
 
 
 def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:

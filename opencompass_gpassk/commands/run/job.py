@@ -211,9 +211,9 @@ def lasting(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def draws(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a job that goes on may not change: :func:`lasting` without servers' addresses."""
+    """Return what a job that goes on may not change: :func:`lasting`, but nothing of servers."""
     models = [
-        {name: value for name, value in one.items() if name != 'api_base'}
+        {name: value for name, value in one.items() if name not in ('api_base', 'not_known')}
         for one in config['models']
     ]
     return {**lasting(config), 'models': models}
