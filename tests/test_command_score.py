@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,6 @@ import pytest
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.judging import rules
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.trials import read_trials
 
@@ -382,31 +379,3 @@ def test_a_judge_leaves_nothing_to_undecided(
     """The setting is for rules alone, and refused before any work."""
     assert main(['score', 'none.jsonl', '--judge', 'llm', '--undecided', 'incorrect']) == 1
     assert "undecided of judge is 'incorrect', but a judge is asked" in capsys.readouterr().err
-
-
-def test_verdicts_by_rule_are_written_as_they_are_reached(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They stay if the command ends early; once there is a result, its trials hold them."""
-    samples, kept = write(tmp_path / 'samples.jsonl', rows()), tmp_path / 'result.verdicts.jsonl'
-    argv = ['score', samples, '-o', str(tmp_path / 'result.json')]
-    check = rules.check_in_order
-
-    def end_early(*args: Any, **settings: Any) -> Iterator[Any]:
-        yield from itertools.islice(check(*args, **settings), 3)
-        raise ValueError('the machine is gone')
-
-    with monkeypatch.context() as patch:
-        patch.setattr(rules, 'check_in_order', end_early)
-        assert main(argv) == 1
-    found = [json.loads(line) for line in kept.read_text().splitlines()]
-    assert [one['verdict'] for one in found] == ['incorrect'] * 3
-    assert found[0] == {
-        'question': '0 + 1 = ?',
-        'gold': '1',
-        'answer': '90',
-        'verdict': 'incorrect',
-        'reason': 'number',
-    }
-    assert main(argv) == 0
-    assert not kept.exists()

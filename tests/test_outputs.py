@@ -25,8 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path('samples.jsonl').write_text(json.dumps(row) + '\n')
     assert main(['score', 'samples.jsonl', '-o', 'z.json']) == 0
     Path('logs').mkdir()
-    for copy in ('x.verdicts.jsonl', 'y.trials.jsonl.gz'):
-        Path(copy).write_text(json.dumps(row) + '\n')
+    Path('y.trials.jsonl.gz').write_text(json.dumps(row) + '\n')
     log = {'doc_id': 0, 'doc': row, 'target': '2', 'resps': [row['samples']]}  # as of lm-eval
     Path('logs/samples_a.jsonl').write_text(json.dumps(log) + '\n')
     Path('scored.jsonl').write_text('{"validity": 1.0, "redundancy": 0.0}\n')
@@ -49,13 +48,13 @@ def contents(folder: Path) -> dict[str, bytes]:
         'score samples.jsonl -o link.json',
         'score samples.jsonl -o hard.json',
         'score link.json -o samples.jsonl',
-        'score x.verdicts.jsonl -o x.json',
         'score y.trials.jsonl.gz --format rows -o y.json',
         'score logs -o logs/samples_a.jsonl',
         'report z.json -o z.json',
         'report z.json -o z.trials.jsonl.gz',
         'report z.trials.jsonl.gz -o z.json',
         'report . -o z.json',
+        'report z.json -o samples.jsonl',
         'report run -o run/predictions/demo/sample-n2.json',
         'compare z.json z.json --json z.json',
         'compare z.json . --markdown z.trials.jsonl.gz',
@@ -78,7 +77,7 @@ def test_an_output_replaces_no_input(
     before = contents(folder)
     assert main(command.format(here=folder.name).split()) in (1, 2)
     told = capsys.readouterr().err
-    assert 'would be' in told or 'might replace' in told
+    assert 'name a' in told or 'choose another' in told
     assert contents(folder) == before
 
 
@@ -101,7 +100,7 @@ def test_the_standard_input_is_an_input(folder: Path) -> None:
     assert contents(folder) == before
 
 
-@pytest.mark.parametrize('name', ['z.verdicts.jsonl', 'z.trials.jsonl.gz', 'out.json', 'out.md'])
+@pytest.mark.parametrize('name', ['z.trials.jsonl.gz', 'out.json', 'out.md'])
 def test_a_planted_link_is_replaced(name: str) -> None:
     """Under the name of a file that lies beside the one that the user named."""
     Path('keep.txt').write_text('keep')
@@ -117,7 +116,7 @@ def test_a_planted_link_is_replaced(name: str) -> None:
 def test_a_link_that_the_user_names_is_followed() -> None:
     """As the shell does; what lies beside a result lies beside the file itself."""
     for command in ('score samples.jsonl -o', 'report z.json -o', 'compare z.json z.json --json'):
-        Path('target.json').write_text('old')
+        Path('target.json').write_text('')
         Path('named.json').unlink(missing_ok=True)
         Path('named.json').symlink_to('target.json')
         assert main([*command.split(), 'named.json']) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,12 +22,10 @@ from opencompass_gpassk.commands import (
 )
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import counted
-from opencompass_gpassk.formats.jsonlines import row_line, without_nan
-from opencompass_gpassk.formats.stored_files import appended, written_whole
-from opencompass_gpassk.judging.judge import Candidate
+from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
-from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.contents import report_tables
@@ -71,8 +68,7 @@ this package's own evaluator use gpassk rescore, which keeps their questions, sp
 
 The environment variables OC_JUDGE_MODEL, OC_JUDGE_API_BASE and OC_JUDGE_API_KEY set a judge, or a
 JSON file with the settings of judge= in configs. Its verdicts are stored, so that interrupted
-judging continues where it stopped. With -o, the verdicts by rule are written to FILE.verdicts.jsonl
-as they are reached, until the result is there.
+judging continues where it stopped.
 """
 
 RUN = 'opencompass'  # the format of a run
@@ -348,21 +344,15 @@ def _score(
     model: str,
 ) -> dict[str, Any]:
     protocol = _protocol(sampled, args)
-    *_, rows = _files(path) or [Path(os.devnull)]
-    if path:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        rows.unlink(missing_ok=True)
-    with appended(rows) if path else rows.open('ab') as file:
-        verdicts = judge_responses(
-            sampled.problems,
-            sampled.responses,
-            settings,
-            store,
-            min_coverage=args.min_coverage,
-            again='run the command again',
-            report=note,
-            decided=lambda case, judgement: file.write(_row(case, judgement)) and file.flush(),
-        )
+    verdicts = judge_responses(
+        sampled.problems,
+        sampled.responses,
+        settings,
+        store,
+        min_coverage=args.min_coverage,
+        again='run the command again',
+        report=note,
+    )
     if args.judge == THEIRS:
         verdicts = _theirs(verdicts, sampled)
     table = make_table(sampled.problems, sampled.responses, verdicts.judgements, progress=True)
@@ -422,24 +412,15 @@ def _theirs(ruled: Verdicts, sampled: SampledProblems) -> Verdicts:
     return Verdicts(judgements, signature, described, ruled.notes)
 
 
-def _row(case: Candidate, judgement: Judgement) -> bytes:
-    """Return a verdict by rule as a line."""
-    row = {'question': case.question, 'gold': case.gold, 'answer': case.answer}
-    row |= {'verdict': judgement.verdict.value, 'reason': judgement.reason}
-    return row_line(row).encode()
-
-
 def _files(path: Path | None) -> list[Path]:
-    """Return a result, its trials, and its verdicts by rule, which stay until it is there."""
-    endings = ('.trials.jsonl.gz', '.verdicts.jsonl')
-    return [path, *(path.with_name(f'{path.stem}{one}') for one in endings)] if path else []
+    """Return a result and its trials."""
+    return [path, path.with_name(f'{path.stem}.trials.jsonl.gz')] if path else []
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-    _, trials, rows = _files(path)
+    _, trials = _files(path)
     store(trials, table, result)
     text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)
     with written_whole(path) as part:
         part.write_text(text + '\n', encoding='ascii')
-    rows.unlink()  # the trials hold its verdicts
     note(f'{path} and {trials.name} written')

@@ -202,7 +202,6 @@ def _judgement_of(case: Candidate, said: StoredVerdict, source: str) -> Judgemen
     return Judgement(said.verdict, case.answer, said.reason, source)
 
 
-Decided = Callable[[Candidate, Judgement], object]
 # Reasons of rules for which answers differ by a value that was read, and so hardly ever are equal.
 BY_VALUE = ('number', 'choice')
 ROUNDING = 1e-9  # trials; rounding must not put 8 of 10 above a share of 1 - 0.2
@@ -234,7 +233,6 @@ class Pipeline:
         store: The verdict store; None keeps no verdicts.
         judge: The judge; by default the one that the settings name.
         progress: Show bars on standard error.
-        decided: Takes each verdict by rule as it is reached.
         report: Takes what the judge will be asked, before it is.
 
     Raises:
@@ -248,11 +246,9 @@ class Pipeline:
         *,
         judge: Judge | None = None,
         progress: bool = False,
-        decided: Decided = lambda case, judgement: None,
         report: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.settings = settings
-        self.decided = decided
         self.report = report
         self.store = store
         self.progress = progress
@@ -377,12 +373,11 @@ class Pipeline:
             undecided=self.settings.undecided,
             progress=self.progress,
         )
-        found = {}
-        for (triple, case), judgement in zip(ruled.items(), judgements, strict=True):
-            if self.judge is None or self._is_final(judgement):
-                found[triple] = judgement
-                self.decided(case, judgement)
-        return found
+        return {
+            triple: judgement
+            for triple, judgement in zip(ruled, judgements, strict=True)
+            if self.judge is None or self._is_final(judgement)
+        }
 
     def _is_final(self, judgement: Judgement) -> bool:
         """Tell whether a verdict by rule is not left to the judge."""
@@ -449,7 +444,6 @@ def judge_responses(
     again: str,
     after: str = '',
     report: Callable[[str], None],
-    decided: Decided = lambda case, judgement: None,
 ) -> Verdicts:
     """Judge the responses that are not lost.
 
@@ -464,7 +458,6 @@ def judge_responses(
         again: How to judge once more, such as ``run the command again``.
         after: How to do so once there is a result; by default as ``again`` says.
         report: Takes messages on the progress.
-        decided: Takes each verdict by rule on a distinct answer as it is reached.
 
     Raises:
         JudgeError: If the judge can't be asked, or fails too often; its verdicts are kept.
@@ -473,7 +466,7 @@ def judge_responses(
     present = [response for response in responses if not response.lost]
     notes: list[str] = []
     with _opened(store, settings, notes) or nullcontext() as kept:
-        pipeline = Pipeline(settings, kept, progress=True, decided=decided, report=report)
+        pipeline = Pipeline(settings, kept, progress=True, report=report)
         whole = settings.candidate == 'response'
         candidates = candidates_of(problems, present, whole=whole)
         try:
@@ -483,7 +476,7 @@ def judge_responses(
             if pipeline.judge:
                 raise
             notes.append(LEFT_OUT.format(error))
-            judged = Pipeline(settings, progress=True, decided=decided).run(candidates)
+            judged = Pipeline(settings, progress=True).run(candidates)
             audit = {}
         notes += [kept.damage] if kept and kept.damage else []
     if pipeline.judge:

@@ -8,6 +8,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.inference.sampling import (
+    MIN_P,
     NOT_APPLIED,
     NOT_KNOWN,
     UNUSED,
@@ -177,7 +178,9 @@ def _response_warnings(
             + (f' after {after} tokens' if high else '')
             + ', at max_out_len, the end of the context or a limit of the server; raise the lowest'
         )
-    for names in dict.fromkeys(str(one[NOT_KNOWN]) for one in sampling if NOT_KNOWN in one):
+    unknown = dict.fromkeys(str(one[NOT_KNOWN]) for one in sampling if NOT_KNOWN in one)
+    unknown.pop(MIN_P, None)  # a server that refuses it hardly has a value of its own
+    for names in unknown:
         found.append(
             f'sampling {NOT_KNOWN}: {names}; the server was not seen to apply this, and may have '
             'drawn with values of its own, which changes every figure by an unknown amount; to '
