@@ -155,7 +155,7 @@ def test_it_is_told_whether_missing_verdicts_can_change_who_is_best(
         )
         for place, table in tables.items()
     ]
-    told = leaderboard_claim(entries, leaderboard(entries, tables))
+    told = leaderboard_claim(entries, leaderboard(entries, tables, {}))
     assert told.startswith('good is the most stable by G-Pass@4_1.0: it solves ')
     assert ('missing verdicts can overturn this' in told) is fragile
     assert ('it solves 75 % of the problems' in told) is (missing == 0)

@@ -179,7 +179,7 @@ def test_the_environment_sets_what_no_option_sets(monkeypatch: pytest.MonkeyPatc
 
 def test_models_of_all_kinds(server: JudgeServer) -> None:
     """A server, a folder, the hub, a config of OpenCompass by its name, and a file of one's own."""
-    Path('mine.py').write_text("models = [dict(abbr='mine', type='some.Model', path='x')]")
+    Path('mine.py').write_text("models = [dict(abbr='mine', type='OpenAI', path='x')]")
     Path('checkpoint').mkdir()
     Path('hf_qwen2_5_7b_instruct').mkdir()  # the name means the config; the folder is ./NAME
     named = (f'{server.url}#judge', 'checkpoint', 'org/name', 'hf_qwen2_5_7b_instruct', 'mine.py')
@@ -341,6 +341,7 @@ def test_nothing_that_a_config_would_replace_comes_into_it(
         Path('sums.jsonl').rename(f'{evil}.jsonl')
         options['--data'] = f'{evil}.jsonl'
     elif place == 'column':
+        Path('sums.jsonl').write_text(json.dumps({evil: '1 + 1 = ?', 'answer': '2'}))
         options['--columns'] = f'question={evil}'
     elif place == 'work dir':
         options['--work-dir'] = evil

@@ -281,7 +281,7 @@ def test_others_files_are_not_touched(
             assert main(['verdicts', *action, str(path)]) == 1
     assert text.read_text() == 'of another program\n' and not empty.stat().st_size
     assert main(['verdicts', 'export', str(store), '-o', str(store)]) == 1
-    assert 'name another file' in capsys.readouterr().err
+    assert 'name another output' in capsys.readouterr().err
     assert held(store) == RECORDS
 
 

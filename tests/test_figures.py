@@ -51,7 +51,6 @@ def test_a_key_names_its_figure_alone(figure: Figure) -> None:
 def test_accuracy_has_one_name_for_people() -> None:
     """average@n, whatever the key in the result is; of one sample it is the accuracy."""
     assert parse_figure('average@16').key == 'accuracy'
-    assert parse_figure('accuracy (16 runs average)').heading == 'average@16'
     assert parse_figure('average@n').n is None
     assert parse_figure('sound average@4').key == 'sound accuracy'
     assert ACCURACY(n=1).heading == 'accuracy'

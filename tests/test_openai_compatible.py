@@ -518,12 +518,3 @@ def test_opencompasss_own_inferencer_gets_an_empty_text_for_a_refused_prompt(
         pytest.raises(InferenceStoppedError, match='answers no prompt'),
     ):
         upstream(OpenAICompatible('m', server.url), tmp_path)
-
-
-def test_it_can_be_a_judge_in_process() -> None:
-    """As every model of OpenCompass can."""
-    with JudgeServer(lambda prompt: r'\boxed{yes}') as server:
-        config = {'type': OpenAICompatible, 'path': 'm', 'api_base': server.url}
-        judged = Pipeline(JudgeSettings(mode='llm', model=config)).run(candidates('1', '2'))
-    assert [one.verdict for one in judged.judgements] == [Verdict.CORRECT] * 2
-    assert {body['temperature'] for body in server.bodies} == {0.0}

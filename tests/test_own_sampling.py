@@ -141,7 +141,10 @@ def test_short_answers_of_different_seeds_are_no_copies(n: int, sure: float) -> 
         texts = ('sure' if rng.random() < sure else f'{rng.randrange(99)}' for _ in range(40 * n))
         return TrialTable(
             problems,
-            [Trial(f'{i // n}', i % n, Verdict.CORRECT, text=text) for i, text in enumerate(texts)],
+            [
+                Trial(f'{i // n}', i % n, Verdict.CORRECT, text_hash=text)
+                for i, text in enumerate(texts)
+            ],
         )
 
     for _ in range(20):

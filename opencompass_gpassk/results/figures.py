@@ -619,7 +619,7 @@ def parse_figure(text: str) -> Figure:
         if side is not Side.PLAIN and not family.sides:
             continue
         for pattern in (family.key, family.heading):
-            if found := _pattern(pattern).fullmatch(rest):
+            if pattern and (found := _pattern(pattern).fullmatch(rest)):
                 return replace(_at(family, found.groupdict()), side=side)
     raise ValueError(
         f'figure is {text!r}; write accuracy, pass@16, G-Pass@16_0.5, mG-Pass@16 or another key '
