@@ -63,7 +63,7 @@ COMMANDS = {  # the words behind `gpassk`; OUT is the job's own folder
     'plan': [f'plan {LIVEMATH}', f'plan {LIVEMATH} --json', 'plan --mean 0.4 --spread 0.4 -k 8'],
     'audit': [f'audit {LIVEMATH} -o OUT/audit', f'audit {LIVEMATH} --draw OUT/drawn.jsonl'],
     'rescore': ['rescore OUT -k 2 16 --tau 0.5 1.0'],
-    'verdicts': [f'verdicts count {JUDGE}', f'verdicts export {JUDGE} -o OUT/verdicts.jsonl'],
+    'verdicts': [f'verdicts export {JUDGE} -o OUT/verdicts.jsonl'],
     'rv': ['rv list', 'rv show LampsInStep', 'rv generate --seed 7 -o OUT/rv.jsonl'],
 }
 KEPT = ('.csv', '.gz', '.html', '.json', '.jsonl', '.md', '.svg', '.tex', '.txt')
