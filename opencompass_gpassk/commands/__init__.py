@@ -72,7 +72,11 @@ def add_numbers(
 
 
 def check_outputs(
-    outputs: Iterable[Path | None], inputs: Iterable[Path | str | None] = (), *, made: bool = False
+    outputs: Iterable[Path | None],
+    inputs: Iterable[Path | str | None] = (),
+    *,
+    made: bool = False,
+    begin: tuple[bytes, ...] = (b'',),
 ) -> None:
     """Refuse outputs that can't be written or would replace an input, before anything is computed.
 
@@ -81,14 +85,21 @@ def check_outputs(
             there is none.
         inputs: The files and folders that are read, ``-`` for the standard input.
         made: Whether their folders will be made, and files be written beside them.
+        begin: How files of the command begin; one that begins otherwise is not replaced, since it
+            may hold the responses that a result names.
 
     Raises:
-        ValueError: If an output is a folder, its folder is missing, or it is an input.
+        ValueError: If an output is a folder, its folder is missing, it is an input or another
+            output, or it is a file of another kind.
     """
     given = [one for one in inputs if one]
+    seen: set[Path] = set()
     for output in filter(None, outputs):
         if output.is_dir():
             raise ValueError(f'{output} is a folder; name the file to write')
+        if output.resolve() in seen:
+            raise ValueError(f'{output} would be written twice; name two files')
+        seen.add(output.resolve())
         if made and output.exists() and not output.is_file():
             raise ValueError(
                 f'{output} is no file, and other files are written beside it; name one'
@@ -101,6 +112,13 @@ def check_outputs(
                     raise ValueError(
                         f'{output} is an input of this command ({one}), and would be replaced; '
                         'name another output'
+                    )
+        if output.is_file():
+            with output.open('rb') as file:
+                if (start := file.read(8)) and not start.startswith(begin):
+                    raise ValueError(
+                        f'{output} is there, and is no file that this command writes; name '
+                        'another output'
                     )
 
 

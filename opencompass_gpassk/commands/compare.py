@@ -156,7 +156,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    check_outputs([args.json, args.markdown], [args.a, args.b])
+    check_outputs([args.json, args.markdown], [args.a, args.b], begin=(b'{\n', b'# '))
     settings = _settings(args.level)
     for name in ('margin', 'fail_unless_as_stable'):
         if (points := getattr(args, name)) is not None and not 0 < points < 100:

@@ -83,12 +83,7 @@ def run(args: argparse.Namespace) -> int:
     if args.charts and args.charts.exists() and not args.charts.is_dir():
         raise ValueError(f'--charts {args.charts} is no folder')
     if not args.suspects:
-        check_outputs([args.output], [*args.paths, args.responses])
-        if args.output.is_file() and not _is_page(args.output):
-            raise ValueError(
-                f'{args.output} is there and no HTML page, perhaps a file of responses that a '
-                'result names; name another output'
-            )
+        check_outputs([args.output], [*args.paths, args.responses], begin=(b'<',))
     data = page_data(args.paths, responses=args.responses)
     tasks = [f'{task} ({run}): {state}' for run, task, state in data.tasks]
     absent = [data.shown(line) for line in (*tasks, *data.untold)]
@@ -111,11 +106,6 @@ def run(args: argparse.Namespace) -> int:
         for path in write_for_paper(args.charts, data.board, args.width):
             print(path)
     return 1 if tasks else 0
-
-
-def _is_page(path: Path) -> bool:
-    with path.open('rb') as file:
-        return file.read(100).lstrip()[:1] in (b'', b'<')
 
 
 def list_suspects(data: PageData) -> None:

@@ -73,6 +73,7 @@ judging continues where it stopped.
 
 RUN = 'opencompass'  # the format of a run
 THEIRS = 'theirs'  # the verdicts in logs, as a judge
+BEGIN = (b'{\n', b'\x1f\x8b')  # of a result and its trials
 
 
 def add_parser(subparsers: Any, told: str) -> None:
@@ -172,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output and args.output.is_symlink() and args.output.is_file():
         args.output = args.output.resolve()  # a link that the user named stays
     inputs = [*args.samples, args.judge, args.store]
-    check_outputs(_files(args.output), inputs, made=True)
+    check_outputs(_files(args.output), inputs, made=True, begin=BEGIN)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     settings = read_settings('rule' if args.judge == THEIRS else args.judge, args.undecided)
@@ -187,7 +188,7 @@ def run(args: argparse.Namespace) -> int:
         path = args.output
         if path and len(groups) > 1:
             path = path.with_suffix('') / model / f'{sampled.name}.json'
-        check_outputs(_files(path), inputs, made=True)
+        check_outputs(_files(path), inputs, made=True, begin=BEGIN)
         whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         folder = sources[0].run or (args.output.parent if args.output else Path())
@@ -414,7 +415,7 @@ def _theirs(ruled: Verdicts, sampled: SampledProblems) -> Verdicts:
 
 def _files(path: Path | None) -> list[Path]:
     """Return a result and its trials."""
-    return [path, path.with_name(f'{path.stem}.trials.jsonl.gz')] if path else []
+    return [path, path.parent / f'{path.stem}.trials.jsonl.gz'] if path else []
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
