@@ -126,6 +126,7 @@ REPLIES = {  # what a server makes of the answer {}
     'cut off': ('First I look at it. Then adding zero leaves 1{}', 'length', {}),
     'filtered': ('', 'content_filter', {}),
     'refused': (None, 'stop', {'refusal': 'I can not help with that.'}),
+    'declines': ("I'm sorry, but I can't help with that.", 'stop', {}),
 }
 
 
@@ -148,10 +149,17 @@ REPLIES = {  # what a server makes of the answer {}
         ),
         (
             ['right', 'right', 'right', 'right', 'right', 'right', 'filtered', 'refused'],
-            {'correct': 60, 'unjudged': 20, 'lost': 20, 'refused': 20, 'empty': 0},
+            {'correct': 60, 'unjudged': 20, 'lost': 20, 'filtered': 20, 'empty': 0},
             [75.0, 100.0],
             ['20 of 80 responses are lost (inference failed; the server or its content filter'],
             '100 % of the problems in some of 4 attempts, 21 to 100 % in all of them',
+        ),
+        (
+            [*['right'] * 7, 'declines'],
+            {'correct': 70, 'incorrect': 10, 'lost': 0, 'refused': 10, 'filtered': 0},
+            [87.5, 87.5],
+            ['12.5 % of responses refuse to answer'],
+            '100 % of the problems in some of 4 attempts, 50 % in all of them',
         ),
     ],
 )

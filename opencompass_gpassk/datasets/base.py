@@ -15,6 +15,7 @@ from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.settings import check_name, checked_ks
 from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.formats.hashing import stable_hash
+from opencompass_gpassk.inference.sample_requests import check_test_range
 from opencompass_gpassk.runs.running_task import leave_responses_unread
 
 
@@ -49,6 +50,7 @@ class GPassKDataset(BaseDataset):
     ) -> None:
         ks = checked_ks(k, n, limit)
         check_name(str(kwargs.get('abbr', '')), n)
+        check_test_range({'abbr': kwargs.get('abbr', ''), 'n': n, 'reader_cfg': reader_cfg})
         leave_responses_unread()
         self._replicas, self._limit = n, limit
         super().__init__(reader_cfg=reader_cfg or {}, k=ks, n=n, **kwargs)

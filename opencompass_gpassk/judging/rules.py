@@ -89,7 +89,7 @@ def final_answer(
     return answer
 
 
-EMPTY, THOUGHTS_ONLY = 'empty', 'thoughts only'
+EMPTY, THOUGHTS_ONLY, REFUSED = 'empty', 'thoughts only', 'refused'
 
 
 def silence(response: str) -> str:
@@ -114,7 +114,7 @@ def without_answer(gold: str, response: str, truncated: bool | None = None) -> J
     end = ending(response)
     reason = 'cut off' if truncated else silence(response)
     if not reason and len(end) <= LONGEST_REFUSAL and REFUSAL.search(end):
-        reason = '' if DIGIT.search(end) else 'refused'
+        reason = '' if DIGIT.search(end) else REFUSED
     shown = extract_answer(end) if reason == THOUGHTS_ONLY else None if reason else response
     if shown is None or is_settled(gold, shown):
         return Judgement(Verdict.INCORRECT, reason=reason or 'value absent')

@@ -97,7 +97,7 @@ def _next(results: Results, states: Sequence[TaskState], run: str) -> list[tuple
         found.append(
             (
                 f'gpassk rescore {run} --judge cascade',
-                f'ask a judge about answers that no rule confirms; {undecided} have no verdict',
+                f'ask a judge about {undecided} responses that no rule could decide',
             )
         )
     models = [shlex.quote(model) for model, by_dataset in results.items() if by_dataset]

@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from opencompass_gpassk import __version__
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.inference.sampling import REPLACED, meant_greedy
-from opencompass_gpassk.judging.rules import EMPTY, THOUGHTS_ONLY, answer_classes, silence
+from opencompass_gpassk.judging.rules import (
+    EMPTY,
+    REFUSED,
+    THOUGHTS_ONLY,
+    answer_classes,
+    silence,
+)
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
@@ -311,14 +317,18 @@ def _counts(values: FigureValues) -> dict[str, Any]:
 
 
 def _silent(table: TrialTable, responses: Sequence[Response]) -> dict[str, int]:
-    """Return how many wrong responses say nothing, and how many the server refused."""
+    """Return how many wrong responses say nothing or refuse, and how many the server refused."""
     silent = Counter(
-        silence(response.raw)
+        silence(response.raw) or trial.reason
         for trial, response in zip(table.trials, responses, strict=True)
         if trial.verdict is Verdict.INCORRECT and not trial.truncated
     )
-    refused = sum(one.lost.startswith('filtered: ') for one in responses)
-    return {'empty': silent[EMPTY], 'thoughts_only': silent[THOUGHTS_ONLY], 'refused': refused}
+    return {
+        'empty': silent[EMPTY],
+        'thoughts_only': silent[THOUGHTS_ONLY],
+        'refused': silent[REFUSED],
+        'filtered': sum(one.lost.startswith('filtered: ') for one in responses),
+    }
 
 
 def _share(count: int, of: int) -> float:

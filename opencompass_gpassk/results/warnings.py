@@ -107,18 +107,25 @@ def result_warnings(
 
 
 def _silent(protocol: Protocol, counts: Mapping[str, int]) -> list[str]:
-    """Return a warning if many responses say nothing, or nothing beside their thoughts."""
-    empty, thoughts = counts.get('empty', 0), counts.get('thoughts_only', 0)
-    share = 100 * (empty + thoughts) / max(counts['trials'], 1)
-    if share < MANY_SILENT:
-        return []
-    return [
-        f'{share:.1f} % of responses say nothing ({empty} empty, {thoughts} only thoughts) and '
-        f'count as wrong, which costs {ACCURACY(n=protocol.n).heading} up to {share:.1f} points. '
-        'Usually a token limit ends the thoughts (raise max_out_len), or the reasoning parser of '
-        'the server takes answers for thoughts (vLLM: leave out --reasoning-parser; llama.cpp: '
-        '--reasoning-format none)'
-    ]
+    """Return warnings if many responses say nothing beside their thoughts, or refuse."""
+    empty, thoughts, refused = (counts[one] for one in ('empty', 'thoughts_only', 'refused'))
+    silent = 100 * (empty + thoughts) / max(counts['trials'], 1)
+    refusing = 100 * refused / max(counts['trials'], 1)
+    wrong = f'count as wrong, which costs {ACCURACY(n=protocol.n).heading} up to'
+    found = []
+    if silent >= MANY_SILENT:
+        found.append(
+            f'{silent:.1f} % of responses say nothing ({empty} empty, {thoughts} only thoughts) '
+            f'and {wrong} {silent:.1f} points. Usually a token limit ends the thoughts (raise '
+            'max_out_len), or the reasoning parser of the server takes answers for thoughts '
+            '(vLLM: leave out --reasoning-parser; llama.cpp: --reasoning-format none)'
+        )
+    if refusing >= MANY_SILENT:
+        found.append(
+            f'{refusing:.1f} % of responses refuse to answer and {wrong} {refusing:.1f} points; '
+            "look at them: a system prompt, or the model's safety training, may be the cause"
+        )
+    return found
 
 
 def _unrecognised(protocol: Protocol, result: Mapping[str, Any]) -> list[str]:
@@ -165,8 +172,8 @@ def _response_warnings(
     elif n > 1 and (copies := audit.warning()):
         found.append(copies)
     if counts['lost']:
-        refused = counts.get('refused')
-        why = f'; the server or its content filter refused {refused}' if refused else ''
+        filtered = counts.get('filtered')
+        why = f'; the server or its content filter refused {filtered}' if filtered else ''
         found.append(
             f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed{why})'
         )
@@ -182,7 +189,7 @@ def _response_warnings(
     unknown.pop(MIN_P, None)  # a server that refuses it hardly has a value of its own
     for names in unknown:
         found.append(
-            f'sampling {NOT_KNOWN}: {names}; the server was not seen to apply this, and may have '
+            f'sampling {NOT_KNOWN}: {names}; the server was not seen to apply these, and may have '
             'drawn with values of its own, which changes every figure by an unknown amount; to '
             'be sure, serve the model with vLLM, SGLang or llama.cpp and run it again'
         )
