@@ -43,7 +43,7 @@ from opencompass_gpassk.judging.rules import (
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
-from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.trials import OPEN, PEOPLE, Problem, Verdict
 
 LANGUAGES = ('en', 'cn')
