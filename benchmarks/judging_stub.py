@@ -13,7 +13,8 @@ from typing import Any
 
 from judging_trials import Candidate, is_right
 
-from opencompass_gpassk.inference.http_client import Receive, Reply
+from opencompass_gpassk.inference.http_client import Receive
+from opencompass_gpassk.inference.server_replies import Reply
 from opencompass_gpassk.judging.judge import Ledger
 
 SERVER = Path(__file__).parent.parent / 'tests/kit/judge_server.py'

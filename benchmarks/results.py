@@ -29,10 +29,10 @@ RUNS = 3
 
 def measured(problems: int, samples: int) -> dict[str, float]:
     """Return seconds and peak memory of the version that Python imports."""
+    from opencompass_gpassk.responses import Response
     from opencompass_gpassk.results.figure_intervals import IntervalSettings
     from opencompass_gpassk.results.make_result import make_result
     from opencompass_gpassk.results.protocol import Protocol
-    from opencompass_gpassk.runs.predictions import Response
     from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
     rng = np.random.default_rng(0)

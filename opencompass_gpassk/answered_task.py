@@ -19,13 +19,13 @@ from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.inference.sample_requests import check_test_range, identify
 from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.make_result import store
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.runs.config import N_OF_NAME
 from opencompass_gpassk.runs.predictions import (
     PredictionFiles,
-    Response,
     align,
     model_name,
     prediction_folder,

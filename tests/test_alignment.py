@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.runs.predictions import (
     IncompletePredictionsError,
     PredictionFiles,
-    Response,
     align,
     find_gaps,
     prediction_folder,

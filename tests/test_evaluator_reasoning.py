@@ -25,10 +25,10 @@ from opencompass_gpassk.reasoneval.score_responses import score_responses
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import select
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
-from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps'}

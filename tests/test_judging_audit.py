@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from scripted_judge import ScriptedJudge
 from store_writer import put_human
 
-from opencompass_gpassk.inference.http_client import Failure, Reply
+from opencompass_gpassk.inference.server_replies import Failure, Reply
 from opencompass_gpassk.judging.audit_sample import (
     AuditTrial,
     Comparison,

@@ -22,14 +22,8 @@ from aiohttp import web
 from judge_server import JudgeServer, reply_body, rule_judge
 
 from opencompass_gpassk.inference import http_client as client
-from opencompass_gpassk.inference.http_client import (
-    Client,
-    ClientError,
-    Counts,
-    Failure,
-    Outcome,
-    Reply,
-)
+from opencompass_gpassk.inference.http_client import Client, ClientError, Counts
+from opencompass_gpassk.inference.server_replies import Failure, Outcome, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, ServedJudge
 from opencompass_gpassk.judging.settings import JudgeSettings
 

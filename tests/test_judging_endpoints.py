@@ -11,7 +11,8 @@ from aiohttp import web
 from judge_server import JudgeServer
 
 from opencompass_gpassk.inference import http_client as client
-from opencompass_gpassk.inference.http_client import Client, Counts, Outcome, Reply, read_addresses
+from opencompass_gpassk.inference.http_client import Client, Counts, read_addresses
+from opencompass_gpassk.inference.server_replies import Outcome, Reply
 
 
 def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:

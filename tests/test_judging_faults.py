@@ -19,14 +19,8 @@ from judge_server import reply_body
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
-from opencompass_gpassk.inference.http_client import (
-    FATAL,
-    MISPLACED,
-    Failure,
-    Reply,
-    exception_failure,
-    read_response,
-)
+from opencompass_gpassk.inference.http_client import FATAL, MISPLACED, exception_failure
+from opencompass_gpassk.inference.server_replies import Failure, Reply, read_response
 
 RESPONSES = json.loads((Path(__file__).parent / 'cases/judge_responses.json').read_text('utf-8'))
 HOST = ConnectionKey('host.example', 80, False, True, None, None, None)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripted_judge import NO, YES, ScriptedJudge, candidates, refusing, right_if
 from store_writer import put_human
 
-from opencompass_gpassk.inference.http_client import Failure, Reply
+from opencompass_gpassk.inference.server_replies import Failure, Reply
 from opencompass_gpassk.judging.judge import Candidate, JudgeError
 from opencompass_gpassk.judging.pipeline import Judged, Pipeline, require_coverage
 from opencompass_gpassk.judging.prompt import Triple

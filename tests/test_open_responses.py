@@ -25,12 +25,12 @@ from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.judging.judge import Judge
 from opencompass_gpassk.judging.pipeline import Pipeline, candidates_of
 from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.make_result import make_table
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.stored_result import Entry
 from opencompass_gpassk.results.true_verdicts import judge_error
-from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Verdict
 
 PROBLEMS, N = 150, 8

@@ -18,7 +18,8 @@ from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.inference import http_client as client
-from opencompass_gpassk.inference.http_client import Failure, Receive, Reply
+from opencompass_gpassk.inference.http_client import Receive
+from opencompass_gpassk.inference.server_replies import Failure, Reply
 from opencompass_gpassk.judging.judge import Judge, JudgeError, Ledger
 from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set

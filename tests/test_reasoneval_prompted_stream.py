@@ -13,7 +13,8 @@ import pytest
 from judge_server import JudgeServer
 from test_reasoneval_prompted import ADDING, ScriptedJudge, kind_of
 
-from opencompass_gpassk.inference.http_client import Failure, Receive, Reply
+from opencompass_gpassk.inference.http_client import Receive
+from opencompass_gpassk.inference.server_replies import Failure, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.score_store import StoreError, score_solutions

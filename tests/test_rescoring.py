@@ -16,7 +16,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore.known_classes import recorded_judge
 from opencompass_gpassk.commands.rescore.task import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator
-from opencompass_gpassk.inference.http_client import Failure
+from opencompass_gpassk.inference.server_replies import Failure
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import Verdict

@@ -11,10 +11,10 @@ from made_results import bounds, figures
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.make_result import audit_responses, make_result, make_table, store
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.warnings import result_warnings
-from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
 
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]

@@ -23,7 +23,7 @@ from opencompass_gpassk.inference.backend import (
     as_output,
     truncated_by,
 )
-from opencompass_gpassk.inference.http_client import CHAT, LENGTH, Outcome
+from opencompass_gpassk.inference.http_client import CHAT, LENGTH
 from opencompass_gpassk.inference.openai_compatible import (
     OFFICIAL,
     OWN_FIELDS,
@@ -35,6 +35,7 @@ from opencompass_gpassk.inference.openai_compatible import (
 )
 from opencompass_gpassk.inference.request_loop import reason_of
 from opencompass_gpassk.inference.sample_requests import Request
+from opencompass_gpassk.inference.server_replies import Outcome
 
 WORKERS = 32  # requests at once, as OpenCompass's wrappers have at most by default
 UPSTREAM = 'opencompass.'

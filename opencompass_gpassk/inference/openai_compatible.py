@@ -15,20 +15,11 @@ from opencompass.registry import MODELS
 from opencompass_gpassk.formats.parse_settings import check_names
 from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
-from opencompass_gpassk.inference.http_client import (
-    LENGTH,
-    Client,
-    ClientError,
-    Counts,
-    Failure,
-    GivenUp,
-    Outcome,
-    in_thread,
-    refuses,
-)
+from opencompass_gpassk.inference.http_client import LENGTH, Client, ClientError, Counts, in_thread
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.sample_requests import Request
 from opencompass_gpassk.inference.sampling import MIN_P, NEUTRAL
+from opencompass_gpassk.inference.server_replies import Failure, GivenUp, Outcome, refuses
 
 ROLES = {'HUMAN': 'user', 'BOT': 'assistant', 'SYSTEM': 'system'}
 CHAT = {

@@ -40,7 +40,7 @@ from opencompass_gpassk.judging.verdict import (
     read_letters,
     read_verdict,
 )
-from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.trials import Verdict
 
 FAILED = 'the evaluator failed:'

@@ -12,15 +12,8 @@ from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.progress_bar import progress_bar
-from opencompass_gpassk.inference.http_client import (
-    Client,
-    ClientError,
-    Counts,
-    Failure,
-    Outcome,
-    Receive,
-    Reply,
-)
+from opencompass_gpassk.inference.http_client import Client, ClientError, Counts, Receive
+from opencompass_gpassk.inference.server_replies import Failure, Outcome, Reply
 from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import JudgeSettings
 

@@ -22,7 +22,7 @@ from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.formats.shared_store import StoreError
-from opencompass_gpassk.inference.http_client import Reply
+from opencompass_gpassk.inference.server_replies import Reply
 from opencompass_gpassk.judging.judge import (
     Answer,
     Asker,
@@ -43,7 +43,7 @@ from opencompass_gpassk.judging.rules import (
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict import INVALID, MENUS, Judgement, Reading, read_verdict
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
-from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.trials import OPEN, PEOPLE, Problem, Verdict
 
 LANGUAGES = ('en', 'cn')

@@ -21,7 +21,7 @@ from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import scored_row
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 from opencompass_gpassk.reasoneval.steps import require_steps, split_steps
-from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.trials import Problem, Trial
 
 

@@ -24,6 +24,7 @@ from opencompass_gpassk.judging.rules import (
 )
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
@@ -35,7 +36,6 @@ from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliabl
 from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
-from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import (
     SCHEMA,
     UNDECIDED,

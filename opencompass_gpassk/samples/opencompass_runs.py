@@ -9,12 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.runs.config import Run, planned_run, read_run_config
 from opencompass_gpassk.runs.predictions import (
     Gaps,
     IncompletePredictionsError,
     PredictionFiles,
-    Response,
     by_file,
     find_gaps,
     model_name,

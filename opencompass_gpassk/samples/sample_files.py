@@ -26,7 +26,7 @@ from opencompass_gpassk.formats.jsonlines import at_place, columns_option, field
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.inference.backend import HELD_BACK, REFUSED, truncated_by
-from opencompass_gpassk.runs.predictions import Response
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.samples.evalscope import EVALSCOPE
 from opencompass_gpassk.samples.inspect_logs import INSPECT
 from opencompass_gpassk.samples.lighteval import LIGHTEVAL

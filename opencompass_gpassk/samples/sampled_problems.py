@@ -15,7 +15,8 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.runs.predictions import Gaps, Identity, Response
+from opencompass_gpassk.responses import Identity, Response
+from opencompass_gpassk.runs.predictions import Gaps
 from opencompass_gpassk.trials import Problem
 
 

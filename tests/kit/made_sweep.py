@@ -13,9 +13,9 @@ import numpy as np
 from made_runs import MadeRun
 
 from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.make_result import make_result, store
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 SAMPLED, GREEDY = 'lmb-n8', 'lmb-greedy'

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from opencompass_gpassk.inference.http_client import Failure, Receive, Reply
+from opencompass_gpassk.inference.http_client import Receive
+from opencompass_gpassk.inference.server_replies import Failure, Reply
 from opencompass_gpassk.judging.judge import Candidate, JudgeError, Ledger
 
 YES, NO = Reply('\\boxed{yes}', False, 100, 5), Reply('\\boxed{no}', False, 100, 5)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.make_result import make_result, store
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.runs.predictions import Response
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
