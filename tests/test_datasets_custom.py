@@ -198,8 +198,8 @@ def test_the_first_problems_are_sampled_n_times(tmp_path: Path) -> None:
     whole = CustomProblems(READER, path=path, n=3, k=2, limit=7, abbr='x').test
     assert len(whole) == 9
     assert set(whole['benchmark']) == {'mine'}
-    reader = {**READER, 'test_range': '[3:]'}
-    assert identify(CustomProblems(reader, path=path, n=3, limit=2).test) == expected[3:]
+    with pytest.raises(ValueError, match=r'test_range is .* set limit'):
+        CustomProblems({**READER, 'test_range': '[3:]'}, path=path, n=3, abbr='x')
 
 
 def test_every_data_set_has_a_limit() -> None:

@@ -242,7 +242,7 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
         'unrecognised': 0,
         'truncated': 0,
         'excluded': {'2': 0, '4': 0},
-        **dict.fromkeys(('empty', 'thoughts_only', 'refused'), 0),
+        **dict.fromkeys(('empty', 'thoughts_only', 'refused', 'filtered'), 0),
     }
     row = result['details'][9]
     assert (row['problem_id'], row['gold'], row['n'], row['c']) == ('sum/9', '9', 8, 1)

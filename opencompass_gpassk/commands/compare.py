@@ -319,7 +319,7 @@ def _compare(
         shared.left_out,
         reasons,
         [
-            *copies(dict(zip('AB', tables, strict=True))),
+            *([] if reasons else copies(dict(zip('AB', tables, strict=True)))),
             *cautions(a, b, look),
             *filter(None, [longer]),
         ],

@@ -170,7 +170,7 @@ class Source:
 
 def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
-    if args.output and args.output.is_symlink() and args.output.is_file():
+    if args.output and args.output.is_symlink():
         args.output = args.output.resolve()  # a link that the user named stays
     inputs = [*args.samples, args.judge, args.store]
     check_outputs(_files(args.output), inputs, made=True, begin=BEGIN)

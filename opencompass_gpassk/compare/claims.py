@@ -51,8 +51,11 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
         (entry,) = alone
         k = max(entry.ks, default=0)
         some, every = PASS(k=k), G_PASS(k=k, tau=1.0)
-        # The range is one of all problems, also of those that the figure leaves out.
-        left = 0 if read_bounds(entry.results[0], every) else entry.left_out(k)
+        # A range is also one of problems without a verdict, but not of those with too few samples.
+        result = entry.results[0]
+        counts, n = result.get('counts') or {}, result['signature']['n']
+        whole = counts.get('trials', 0) >= n * counts.get('problems', 0)
+        left = 0 if whole and read_bounds(result, every) else entry.left_out(k)
         # A share of some of the problems must not read as one of all.
         of = f'{_problems(entry) - left} of the {_problems(entry)} problems' if left else PROBLEMS
         defined = k > 1 and not math.isnan(_value(entry, some) + _value(entry, every))
@@ -264,7 +267,7 @@ def difference_claim(
 def _points(one: Difference) -> str:
     """Return a difference in points; the range if missing verdicts can move it by one or more."""
     low, high = one.difference_ends or (one.difference, one.difference)
-    if max(one.difference - low, high - one.difference) < MOVED:
+    if not max(one.difference - low, high - one.difference) >= MOVED:  # NaN is told as one
         return f'{signed(one.difference)} points'
     return f'{signed(low)} to {signed(high)} points by missing verdicts'
 

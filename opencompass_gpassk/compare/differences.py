@@ -230,7 +230,8 @@ def compare(
         p_values = adjusted([found[place] for place in places], settings)
         for place, p_value in zip(places, p_values, strict=True):
             tested = replace(found[place], p_value=p_value, family=family)
-            found[place] = replace(tested, fragile=_is_fragile(shared, tested, (0, 1), settings))
+            fragile = family == PRIMARY and _is_fragile(shared, tested, (0, 1), settings)
+            found[place] = replace(tested, fragile=fragile)
     return found
 
 

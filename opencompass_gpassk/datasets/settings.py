@@ -198,11 +198,11 @@ def check_name(abbr: str, n: int) -> None:
     Raises:
         ValueError: If it does.
     """
-    said = re.match(r'.*[-_]n(\d{1,6})(?![A-Za-z\d])', abbr)
+    said = re.match(r'.*[-_]n(\d{1,6})(?=[-_]|$)', abbr)
     if said and int(said[1]) != n:
         raise ValueError(
             f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '
-            'under the name: set abbr and n of the data set to the same number'
+            f'under the name: set abbr and n of the data set to the same number, or append -n{n}'
         )
 
 

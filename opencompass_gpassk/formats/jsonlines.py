@@ -17,6 +17,7 @@ from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.stored_files import GZIP, SAMPLES, stored_lines
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
+ROWS = SAMPLES._replace(lines=SAMPLES.size)  # whose lines may be short
 UNDECODED = re.compile('[\udc80-\udcff]')  # from surrogateescape: bytes that aren't UTF-8
 
 
@@ -27,10 +28,10 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     :func:`parse_row` refuses bytes that aren't UTF-8, so that the other lines can be read.
 
     Raises:
-        ValueError: If the file is gzipped and damaged, or larger than ``SAMPLES``.
+        ValueError: If the file is gzipped and damaged, or larger than ``ROWS``.
     """
     regular = str(path) != '-' and Path(path).is_file()
-    lines = stored_lines(Path(path), SAMPLES) if regular else _streamed(path)
+    lines = stored_lines(Path(path), ROWS) if regular else _streamed(path)
     for number, line in enumerate(lines, start=1):
         text = line.decode('utf-8', 'surrogateescape')
         text = text.removeprefix('\ufeff') if number == 1 else text

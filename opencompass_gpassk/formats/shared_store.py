@@ -177,6 +177,7 @@ class Store:
                     with _locked(self.path):
                         if self.path.stat().st_ino == self._inode:
                             self._set_aside(error)
+                            _create_file(self.path)
                     self._connection = self._opened()
                 return self._done(begin, work)
             except (OSError, sqlite3.Error) as error:
@@ -230,7 +231,9 @@ class Store:
 
     def _checked(self) -> sqlite3.Connection:
         """Return a connection to the store; begin one in an empty file."""
-        mode = 'ro' if self.read_only else 'rw'
+        _, journal, *_ = files_of(self.path)
+        # What a killed writer left must be undone before anything can be read.
+        mode = 'ro' if self.read_only and not journal.exists() else 'rw'
         uri = f'file:{quote(str(self.path.absolute()))}?mode={mode}'
         connection = sqlite3.connect(
             uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
@@ -267,8 +270,7 @@ class Store:
         """
         if self.path.suffix not in DATABASE_NAMES:
             raise ValueError(
-                f'{self.path}: this is no SQLite database; name another file for the {self.noun}, '
-                'or delete this one if it was a store'
+                f'{self.path}: this is no SQLite database; name another file for the {self.noun}'
             ) from error
         names = (f'{self.path.stem}.damaged-{n}{self.path.suffix}' for n in itertools.count(1))
         aside = next(path for path in map(self.path.with_name, names) if not path.exists())

@@ -283,7 +283,7 @@ def _check_lines(path: Path, pieces: Iterator[bytes], bounds: LineBounds) -> Non
             (lines, bounds.lines, f'{bounds.lines} lines'),
         ):
             if number > most:
-                raise _unreadable(path, f'it holds more than {name}')
+                raise _unreadable(path, f'it holds more than {name}', 'split it, or make it again')
         if first >= 0:
             line = len(piece) - piece.rfind(b'\n') - 1
 

@@ -27,6 +27,7 @@ from opencompass_gpassk.inference.http_client import CHAT, LENGTH
 from opencompass_gpassk.inference.openai_compatible import (
     OFFICIAL,
     OWN_FIELDS,
+    UNNAMED,
     APIBackend,
     OpenAICompatible,
     OpenAICompatibleBackend,
@@ -167,6 +168,8 @@ class WrapperBackend(APIBackend):
         super().__post_init__()
         address = getattr(self.model, 'openai_api_base', None) or getattr(self.model, 'url', '')
         responses = type(self.model).__name__ == 'OpenAISDKResponse'
+        self.left_out |= {*UNNAMED}  # they can't be taken back where a server refuses them
+        self.tell()
         if responses:
             self.leave_out('stop', 'this API has no such field')
         if any(host in str(address) for host in OFFICIAL):

@@ -189,11 +189,14 @@ def replaced_settings(config: Mapping[str, Any], sampling: Sampling) -> str:
     A config that decodes greedily, as most do, expects no samples: it is no such setting.
     """
     own = dict(_sampling_settings(config)) if sampling.mode != 'model' else {}
+    if own.get('top_k') == -1:  # another way to say that all tokens are kept
+        own['top_k'] = 0
+    temperature = own.get('temperature', 1)
     if (
         sampling.mode == 'greedy'
         or own.get('do_sample') is False
         or own.get('top_k') == 1
-        or own.get('temperature', 1) <= NEARLY_GREEDY
+        or (isinstance(temperature, int | float) and temperature <= NEARLY_GREEDY)
     ):
         own = {name: value for name, value in own.items() if name not in DRAWING}
     used = {**dict.fromkeys(ONES, 1), **sampling.parameters, 'do_sample': True}
@@ -205,10 +208,10 @@ def _sampling_settings(value: Any) -> Iterable[tuple[str, Any]]:
     """Yield the settings of sampling that are set anywhere in a config."""
     if isinstance(value, Mapping):
         for name, one in value.items():
-            if name not in SETTINGS:
+            if name in SETTINGS:
+                yield from [(name, one)] if one is not None else []
+            elif name != 'pred_postprocessor':
                 yield from _sampling_settings(one)
-            elif one is not None:
-                yield name, one
 
 
 class UnknownBackend(Backend):

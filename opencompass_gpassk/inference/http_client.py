@@ -37,6 +37,7 @@ from opencompass_gpassk.inference.server_replies import (
     FATAL,
     LONGEST_READ,
     MISPLACED,
+    NOT_TAKEN,
     REMEDIES,
     Failure,
     GivenUp,
@@ -445,7 +446,7 @@ class Client:
             outcome = replace(outcome, kind='overloaded')  # ask again with another key
         # Hide the key before shortening: a key cut in two would not be found.
         detail = one_line(self.hide_key(outcome.detail)[:LONGEST_READ])[:300]
-        named = NEWER_LENGTH in detail or refuses(detail, LENGTH)
+        named = NEWER_LENGTH in detail or refuses(detail, LENGTH, NOT_TAKEN)
         if outcome.kind == 'refused' and LENGTH in fields and named:
             self.newer_length.add(address)
             return await self.send(session, address, fields, timeout)

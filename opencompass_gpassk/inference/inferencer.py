@@ -178,6 +178,7 @@ class GPassKGenInferencer(GenInferencer):
         served = bool(getattr(self.model, 'is_api', False))
         model = model_identity(task.model_cfg, decided=backend.decided, served=served)
         progress = Progress(path, requests, model, writes=self.is_main_process)
+        progress.hold()
         progress.restore()
         total = f'of {len(requests):,}'
         if before := len(progress.places) - len(progress.reused):

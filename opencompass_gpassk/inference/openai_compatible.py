@@ -15,7 +15,14 @@ from opencompass.registry import MODELS
 from opencompass_gpassk.formats.parse_settings import check_names
 from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
-from opencompass_gpassk.inference.http_client import LENGTH, Client, ClientError, Counts, in_thread
+from opencompass_gpassk.inference.http_client import (
+    LENGTH,
+    NEWER_LENGTH,
+    Client,
+    ClientError,
+    Counts,
+    in_thread,
+)
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.inference.sample_requests import Request
 from opencompass_gpassk.inference.sampling import MIN_P, NEUTRAL
@@ -264,7 +271,9 @@ class OpenAICompatible(BaseAPIModel):
             return None
         for name in (*PROTOCOL, *self.fields, LENGTH):
             known = name in self.without or not self.replied  # else the prompt is at fault
-            if name in sent and known and refuses(outcome.detail, name):
+            names = (LENGTH, NEWER_LENGTH) if name == LENGTH else (name,)
+            told = any(refuses(outcome.detail, one) for one in names)
+            if name in sent and known and told:
                 if self.leave_out is None or name not in PROTOCOL:
                     raise ClientError(self.refusal(name, outcome.detail))
                 self.leave_out(name, outcome.detail)

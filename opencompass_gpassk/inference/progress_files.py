@@ -8,12 +8,13 @@ is found wherever it was saved. Texts stay on disk: memory holds only where each
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -102,6 +103,28 @@ class Progress:
         self.other_models: Counter[str] = Counter()
         self.other_settings = 0
         self._needless = False  # whether the progress file holds lines that aren't used
+        self._held = ExitStack()
+
+    def hold(self) -> None:
+        """Let no other process save to the same file; one that outlived its job may do so.
+
+        Raises:
+            ValueError: If one does.
+        """
+        if not self.writes:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        file = self._held.enter_context(appended(self.path))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f'{self.path}: another process is saving responses in this file. Perhaps it '
+                'outlived a job that was killed: wait until it ends, or end it, then resume with '
+                'opencompass CONFIG -r'
+            ) from None
+        except OSError:  # a file system without locks
+            return
 
     def restore(self) -> None:
         """Find the responses that are saved: under this name, and in the data set's other files."""
@@ -202,6 +225,7 @@ class Progress:
                 begin = ',' if number else '{'
                 out.write(f'{begin}\n"{request.index}": {shown[:-1]}, {told[1:]}')
             out.write('\n}' if self.requests else '{}')
+        self._held.close()
         if not lost and not self._needless:
             self.path.unlink()
         self._clear([self.predictions.with_name(name) for name in parts])

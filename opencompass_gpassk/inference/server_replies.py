@@ -111,17 +111,18 @@ UNKNOWN_MODEL = re.compile(
 BAD_KEY = re.compile(
     r'invalid_api_key|api_key_invalid|(incorrect|invalid) api key|api key not valid', re.IGNORECASE
 )
-REFUSAL = (
-    r'(?:un(?:recogni[sz]ed|supported|known|expected)|invalid|extra|cannot be|'
+NOT_TAKEN = (
+    r'(?:un(?:recogni[sz]ed|supported|known|expected)|extra|'
     r'(?:does|is|are) not (?:support|permit|allow|valid)|not (?:support|permitt|allow)ed)'
 )
+REFUSAL = rf'(?:{NOT_TAKEN}|invalid|cannot be)'  # of a field, or of its value
 NO_QUOTA = re.compile(r'insufficient_quota|insufficient balance', re.IGNORECASE)
 
 
-def refuses(message: str, name: str) -> bool:
+def refuses(message: str, name: str, words: str = REFUSAL) -> bool:
     """Tell whether an error message refuses a parameter, close to the parameter's name."""
     word = rf'(?<![A-Za-z_]){name}(?![A-Za-z_])'
-    near = rf'{REFUSAL}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{REFUSAL}'
+    near = rf'{words}[^.]{{0,80}}{word}|{word}[^.]{{0,80}}{words}'
     return re.search(near, message, re.IGNORECASE) is not None
 
 

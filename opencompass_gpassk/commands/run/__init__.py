@@ -219,6 +219,7 @@ def run(args: argparse.Namespace) -> int:
                 'this setting as it was. With --resume, -n, -k, --tau, --judge, --workers and the '
                 'address of a server may change'
             )
+    known: dict[str, Any] = {}
     if args.resume and (resumed := _resumed(work_dir)):
         folder, run_before, finished = resumed
         args.opencompass += ['-r', folder.name]
@@ -228,6 +229,7 @@ def run(args: argparse.Namespace) -> int:
             'num_split': former.get('num_split', former['num_worker']),
             'min_task_size': former.get('min_task_size', FEWEST_ROWS),
         }
+        known = {one['abbr']: one.get('not_known') for one in run_before['models']}
         # Results of another n stay in the table.
         asked = {one['abbr'] for one in config['datasets']}
         others = [one for one in run_before['datasets'] if one['abbr'] in finished - asked]
@@ -247,6 +249,9 @@ def run(args: argparse.Namespace) -> int:
     print('Checking data and servers …', file=sys.stderr)
     load_data(config['datasets'])
     _check(config, ask=not args.dry_run)
+    for model in config['models']:
+        if model['abbr'] in known:  # one signature for all samples
+            model['not_known'] = known[model['abbr']]
     text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     require_idle(work_dir)  # another start may have been as far
     with written_whole(path) as part:
