@@ -251,7 +251,7 @@ OF_TRIAL: dict[str, tuple[type, ...]] = {
 MOST_ENTRIES = {'groups': 32, 'values': 5}  # entries in one problem and in one trial
 MOST_NAMES = 5000  # distinct names of groups and values in a file
 LONGEST = 200  # characters of a message
-REMEDY = 'make it again with gpassk rescore or gpassk score -o'
+REMEDY = 'delete the result and make it again: opencompass CONFIG -r, or gpassk score -o'
 
 
 def check_schema(record: Mapping[str, object]) -> None:
