@@ -306,7 +306,7 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
                 if row.get('other_verdict') is not None:
                     row['other_verdict'] = Verdict(row['other_verdict'])
                 row['problem_id'] = sys.intern(row['problem_id'])
-                trials.append(Trial(**row))
+                trials.append(Trial(**{'source': '', **row}))  # as it is left out
             else:
                 raise ValueError(f'unknown kind {kind!r}')
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

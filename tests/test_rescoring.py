@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from eval_judges import judged_by
-from eval_task import COUNTS, N, Sums, config, counts, data_set, evaluate, predict, question
+from eval_task import (
+    COUNTS,
+    N,
+    OurSums,
+    Sums,
+    config,
+    counts,
+    data_set,
+    evaluate,
+    infer_in_shards,
+    predict,
+    question,
+)
 from judge_server import JudgeServer
 from opencompass.registry import TEXT_POSTPROCESSORS
 from scripted_judge import ScriptedJudge, refusing, right_if
@@ -16,7 +29,8 @@ from store_writer import put_human
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore import Changes
-from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
+from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.inference.http_client import Failure
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.settings import recorded_judge
@@ -110,6 +124,58 @@ def test_it_says_what_changed(run: Path, capsys: pytest.CaptureFixture[str]) -> 
 def result_of_counts() -> float:
     """The accuracy that the counts make."""
     return 100 * sum(COUNTS) / (N * len(COUNTS))
+
+
+def gap(row: int, record: dict[str, Any]) -> dict[str, Any] | None:
+    """A lost response, a missing one, a silent one and one that was cut off."""
+    lost = {'prediction': '', 'lost': 'HTTP 500'}
+    changes = {3: lost, 5: {'prediction': ''}, 6: {'truncated': True}}
+    return None if row == 4 else record | changes.get(row, {})
+
+
+@pytest.mark.parametrize(
+    'kind', ['groups', 'shards', "OpenCompass's inferencer", 'n = 1', 'gaps', 'unjudged']
+)
+def test_without_changes_the_result_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """To the byte, with its trials; from the trials alone it is too, for other k and τ."""
+    monkeypatch.chdir(tmp_path)
+    run, theirs = tmp_path / '20260101_000000', kind == "OpenCompass's inferencer"
+    evaluator: dict[str, Any] = {'type': GPassKEvaluator}
+    if kind == 'gaps':
+        evaluator |= {'min_coverage': 0.9, 'taus': [0.5], 'groups': ['language'], 'intervals': None}
+    if kind == 'unjudged':
+        evaluator = {'type': ReasonEvalEvaluator, 'reasoning': 'demo'}
+    n, k = (1, 1) if kind == 'n = 1' else (N, 2)
+    made = data_set(Sums if theirs else OurSums, n=n, k=k, evaluator=evaluator)
+    if kind == 'shards':
+        run.mkdir()
+        infer_in_shards(run, made)
+    else:
+        change = {'gaps': gap, 'unjudged': lambda _, r: r | {'prediction': '1 + 1 = 2, so 2.'}}
+        predict(run, made, ours=not theirs, change=change.get(kind, lambda _, record: record))
+    evaluate(run, made)
+    files = [path for path in (run / 'results').rglob('*.*') if path.suffix in ('.json', '.gz')]
+    before = {path: read(path) for path in files}
+    (run / 'configs').mkdir()
+    assert main(['rescore', str(run)]) == 0
+    assert {path: read(path) for path in files} == before
+    options = ['--tau', '0.25', '1', *(['-k', '3'] if n > 1 else [])]
+    trials = str(run / 'results/demo/sums_en.trials.jsonl.gz')
+    assert main(['score', trials, *options, '-o', 'out.json']) == 0
+    assert main(['rescore', str(run), *options]) == 0
+    again, alone = result(run), json.loads(Path('out.json').read_text())
+    for one in (again, alone):
+        one['warnings'].sort()
+        for own in ('rescored', 'trials_file', 'steps_file'):
+            one.pop(own, None)
+    assert without_nan(again) == alone
+
+
+def read(path: Path) -> bytes:
+    """The content of a file, without what gzip adds."""
+    return gzip.decompress(path.read_bytes()) if path.suffix == '.gz' else path.read_bytes()
 
 
 def test_looks_are_kept(run: Path) -> None:

@@ -326,7 +326,7 @@ def _summarize(run: Path, results: Sequence[ModelResult]) -> None:
         config = {}
     models = config.get('models') or [{'abbr': name} for name in {one.model: 0 for one in results}]
     datasets = config.get('datasets') or [
-        {'abbr': name, 'infer_cfg': {'inferencer': {'type': 'GenInferencer'}}}
+        {'abbr': name, 'infer_cfg': {'inferencer': {'type': 'GenInferencer'}, 'retriever': {}}}
         for name in {one.dataset: 0 for one in results}
     ]
     # Without the evaluator's class no result is compared with a config, which would import it.

@@ -33,7 +33,7 @@ from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, remake_result, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
-from opencompass_gpassk.results.read import find_results
+from opencompass_gpassk.results.read import results_at
 from opencompass_gpassk.results.stored_result import Results
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import (
@@ -216,9 +216,6 @@ def _show(results: Results) -> int:
 
 def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
     """Return results for another k or τ, from their trials, and write them."""
-    sources = find_results([Path(path) for path in args.samples])
-    for fault in [*sources.faults, *sources.lacking()]:
-        raise ValueError(fault)
     of_texts = ('judge', 'undecided', 'columns', 'format', 'store', 'skip_bad')
     if given := [name for name in of_texts if getattr(args, name)]:
         raise ValueError(
@@ -226,25 +223,26 @@ def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
             'samples, or use gpassk rescore RUN'
         )
     results: dict[str, dict[str, dict[str, Any]]] = {}
-    for one in sources.results:
+    found = [one for path in args.samples for one in results_at(Path(path), note)]
+    for one in found:
         table, model, name = one.table(), args.model or one.model, args.dataset or one.dataset
         if why := one.contradiction(table):
             raise ValueError(f'{one.path}: {why}; score its responses again')
+        if name in results.setdefault(model, {}):
+            raise ValueError(f'{one.path}: a second result of {model} on {name}; name one of them')
         protocol = dataclasses.replace(
             one.protocol,
             k=tuple(args.k or one.protocol.k),
             taus=tuple(args.tau or one.protocol.taus),
         )
-        folder = one.run or one.path.parent
-        store = VerdictStore.default_path(folder)
+        store = VerdictStore.default_path(one.run or one.path.parent)
         audit = stored_audit(store, str(one.result['signature']['judge']))
-        result = remake_result(one.result, table, protocol, audit)
+        result = results[model][name] = remake_result(one.result, table, protocol, audit)
         note(
-            f'{one.name}: no answer was read or judged again; counts of empty responses, shares of '
-            f'copies and warnings of them are those of {one.path}'
+            f'{one.name}: made from its trials, so no answer is read or judged again; what is told '
+            f'of texts (copies, empty responses) is that of {one.path}'
         )
-        results.setdefault(model, {})[name] = result
-        if path := _place(args.output, model, name, alone=len(sources.results) == 1):
+        if path := _place(args.output, model, name, alone=len(found) == 1):
             check_outputs(_files(path), args.samples, made=True)
             _write(path, table, result)
     return results

@@ -258,7 +258,7 @@ def make_result(
 
 
 # What a result keeps that is no function of its protocol.
-KEPT = ('looks', 'model', 'columns', 'evaluation', 'rescored', 'trials_file', 'steps_file')
+KEPT = ('looks', 'model', 'columns', 'evaluation', 'rescored')
 OF_TEXTS = {'counts': ('empty', 'thoughts_only'), 'shares': ('identical', 'duplicates')}
 
 
