@@ -17,12 +17,16 @@ from opencompass.utils import get_logger
 
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.inference.sample_requests import check_test_range, identify
-from opencompass_gpassk.judging.settings import config_hash
+from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
+from opencompass_gpassk.judging.settings import JudgeSettings, config_hash
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.make_result import store
-from opencompass_gpassk.results.protocol import DEFAULT_GROUPS
+from opencompass_gpassk.results.figure_intervals import IntervalSettings
+from opencompass_gpassk.results.make_result import make_result, make_table, store
+from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, Protocol
 from opencompass_gpassk.results.read import read_result
+from opencompass_gpassk.runs import postprocessors
 from opencompass_gpassk.runs.config import N_OF_NAME
 from opencompass_gpassk.runs.predictions import (
     PredictionFiles,
@@ -33,8 +37,8 @@ from opencompass_gpassk.runs.predictions import (
     retry_note,
     run_folder,
 )
-from opencompass_gpassk.runs.running_task import answer_test, running_task
-from opencompass_gpassk.trials import Problem, TrialTable
+from opencompass_gpassk.runs.running_task import running_task
+from opencompass_gpassk.trials import Problem
 
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.score_responses import ResponseScores
@@ -163,39 +167,33 @@ class TaskSettings:
 
 @dataclass(frozen=True)
 class AnsweredTask:
-    """A test set with the responses of one model.
+    """The responses of one model to the problems of a data set.
 
     Attributes:
         name: The data set's abbr.
         folder: The evaluation's folder for files; None if OpenCompass named none.
-        rows: R rows, each problem repeated n times.
         problems: Each problem once; if it has no question, the prompt is its question.
-        golds: The gold answer of each row; None if there is none.
-        responses: The response to each row; some may be lost.
-        groups: Breakdowns, each a tuple of group fields.
-        min_coverage: Share of the expected responses that must be there, in [0, 1].
+        golds: The gold answer of each response; None if there is none.
+        responses: R responses; some may be lost.
+        evaluation: How the responses were read: ``min_coverage``, the share of the expected ones
+            that must be there, in [0, 1]; ``postprocessors`` by name.
         about: Arguments of make_result: benchmark, data version and hash of the prompts.
+        again: How a user runs the task again, for messages.
     """
 
     name: str
     folder: Path | None
-    rows: Dataset
     problems: list[Problem]
     golds: list[Any]
     responses: list[Response]
-    groups: tuple[tuple[str, ...], ...]
-    min_coverage: float
+    evaluation: dict[str, Any]
     about: dict[str, Any]
+    again: str = AGAIN
 
     @property
     def run(self) -> Path | None:
         """The run's folder, None if OpenCompass named no folder for files."""
         return run_folder(self.folder) if self.folder else None
-
-    @property
-    def again(self) -> str:
-        """How a user runs the task again, for messages."""
-        return getattr(running_task(), 'again', AGAIN)
 
     @property
     def notes(self) -> list[str]:
@@ -205,6 +203,25 @@ class AnsweredTask:
         model = model_name(prediction_folder(self.folder))
         note = retry_note(self.responses, model, self.name)
         return [note] if note else []
+
+    def judge(self, settings: JudgeSettings) -> Verdicts:
+        """Judge the responses that are not lost."""
+        for gold in self.golds:
+            if not isinstance(gold, (str, int, float)):
+                raise ValueError(
+                    f'judge compares with one gold answer per problem, but the gold answer is '
+                    f"{gold!r}; give the config of the data set's own evaluator as judge"
+                )
+        return judge_responses(
+            self.problems,
+            self.responses,
+            settings,
+            VerdictStore.default_path(self.run),
+            min_coverage=self.evaluation['min_coverage'],
+            again=self.again,
+            after='gpassk rescore RUN',
+            report=get_logger().info,
+        )
 
     def score_reasoning(self, settings: ReasoningSettings) -> ResponseScores:
         """Score the steps of the responses."""
@@ -216,15 +233,47 @@ class AnsweredTask:
             self.responses,
             settings,
             ScoreStore.default_path(self.run),
-            min_coverage=self.min_coverage,
+            min_coverage=self.evaluation['min_coverage'],
             again=self.again,
             report=get_logger().info,
         )
 
-    def keep(
-        self, table: TrialTable, result: dict[str, Any], reasoning: ResponseScores | None
+    def result(
+        self,
+        protocol: Protocol,
+        verdicts: Verdicts,
+        reasoning: ResponseScores | None,
+        intervals: IntervalSettings | None,
     ) -> dict[str, Any]:
-        """Log the warnings of a result, write trials and steps beside it, and return it."""
+        """Return the result, after writing its trials and steps beside it and logging its warnings.
+
+        Args:
+            protocol: The protocol of the measurement.
+            verdicts: The verdicts on the responses.
+            reasoning: The scores of their reasoning, if it was scored.
+            intervals: Settings of the confidence intervals; None for no intervals.
+        """
+        table = make_table(
+            self.problems,
+            self.responses,
+            verdicts.judgements,
+            reasoning.scored if reasoning else None,
+            progress=True,
+        )
+        result = make_result(
+            table,
+            protocol,
+            self.responses,
+            **self.about,
+            judge=verdicts.signature,
+            judging=verdicts.description,
+            audit=verdicts.audit,
+            scorer=reasoning.signature if reasoning else '',
+            reasoning=reasoning.describe() if reasoning else None,
+            intervals=intervals,
+            notes=[*verdicts.notes, *self.notes, *(reasoning.notes if reasoning else ())],
+        )
+        result['evaluation'] = self.evaluation
         for warning in result['warnings']:
             get_logger().warning(f'{self.name}: {warning}')
         if self.folder:
@@ -244,8 +293,8 @@ class AnsweredTask:
 
 def read_task(
     evaluator: BaseEvaluator, settings: TaskSettings, rows: Dataset, score_kwargs: Mapping[str, Any]
-) -> AnsweredTask:
-    """Return an evaluator's task, with responses matched to the rows.
+) -> tuple[AnsweredTask, tuple[tuple[str, ...], ...]]:
+    """Return an evaluator's task, with responses matched to the rows, and its groups.
 
     Args:
         evaluator: The evaluator; it holds the task's folder and the postprocessor.
@@ -268,32 +317,37 @@ def read_task(
         )
     check_test_range(_config('dataset_cfg'))
     identities = identify(rows)
+    applied = postprocessors.configured(
+        _config('model_cfg'), _config('eval_cfg'), evaluator.pred_postprocessor
+    )
     golds = score_kwargs['references'] or [None] * len(identities)
     responses = align(
         identities,
         golds,
-        _predictions(evaluator, folder, score_kwargs['predictions']),
+        _predictions(evaluator, applied, folder, score_kwargs['predictions']),
         name=name,
         min_coverage=settings.min_coverage,
         exact_golds=has_our_columns(rows),
         report=get_logger().warning,
     )
     problems = problems_of(rows, identities, golds, groups, cluster=settings.cluster)
-    return AnsweredTask(
+    task = AnsweredTask(
         name=name,
         folder=folder,
-        rows=rows,
         problems=with_prompts(problems, responses),
         golds=list(golds),
         responses=responses,
-        groups=groups,
-        min_coverage=settings.min_coverage,
+        evaluation={
+            'min_coverage': settings.min_coverage,
+            'postprocessors': postprocessors.recorded(applied),
+        },
         about={
             'benchmark': settings.benchmark or constant(rows, 'benchmark', name),
             'data_version': version_of(rows, problems),
             'prompt': prompt_hash(rows, _config('dataset_cfg')),
         },
     )
+    return task, groups
 
 
 def _groups(given: Groups | None, columns: Sequence[str], name: str) -> tuple[tuple[str, ...], ...]:
@@ -309,13 +363,16 @@ def _groups(given: Groups | None, columns: Sequence[str], name: str) -> tuple[tu
 
 
 def _predictions(
-    evaluator: BaseEvaluator, folder: Path | None, handed_over: Sequence[str]
+    evaluator: BaseEvaluator,
+    applied: postprocessors.Postprocessors,
+    folder: Path | None,
+    handed_over: Sequence[str],
 ) -> PredictionFiles:
     """Return the responses as OpenCompass would postprocess them; in a task, of its files.
 
     They are read as a stream. What OpenCompass hands over counts only where no files are known.
     """
-    is_answer = answer_test(_config('eval_cfg'), _config('model_cfg'), evaluator.pred_postprocessor)
+    is_answer = postprocessors.answer_test(applied)
     # Applies pred_role and the postprocessors of model and data set.
     of_task = getattr(running_task(), '_process_predictions', list)
 

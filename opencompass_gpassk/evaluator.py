@@ -11,18 +11,16 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.answered_task import CLUSTER, AnsweredTask, TaskSettings, read_task
+from opencompass_gpassk.answered_task import CLUSTER, TaskSettings, read_task
 from opencompass_gpassk.judging.evaluators import judge_by_replica
-from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
+from opencompass_gpassk.judging.pipeline import Verdicts
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.metrics.understanding import understanding_limits
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.groups import find_groups
-from opencompass_gpassk.results.make_result import make_result, make_table
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 from opencompass_gpassk.runs.task_progress import progress_file
 from opencompass_gpassk.trials import Verdict
@@ -133,71 +131,24 @@ class GPassKEvaluator(BaseEvaluator):
             JudgeError: If the judge fails, or judges nothing.
             ValueError: If settings, test set and predictions don't match; it names the mismatch.
         """
-        task = read_task(self, self.task_settings, original_dataset, score_kwargs)
+        task, groups = read_task(self, self.task_settings, original_dataset, score_kwargs)
         ks = (k,) if isinstance(k, int) else tuple(k)
-        protocol = replace(self.protocol, n=n, k=ks, groups=task.groups)
+        protocol = replace(self.protocol, n=n, k=ks, groups=groups)
         if versions := find_groups(task.problems):
             understanding_limits(versions.size, protocol.complete, protocol.collapsed)
         with progress_file(task.folder, 'evaluation'):
             # Scores first, since they are stored; verdicts of OpenCompass's evaluators are not.
             reasoning = task.score_reasoning(self.reasoning) if self.reasoning else None
-            if reasoning and self._judges_here():
+            present = sum(not response.lost for response in task.responses)
+            get_logger().info(f'Judging {present} responses')
+            if self.judge_config is None:
+                verdicts = task.judge(self.judge_settings)
+            else:
                 forget_scorer()  # the judge may need its memory
-            verdicts = self._judge(task)
-            table = make_table(
-                task.problems,
-                task.responses,
-                verdicts.judgements,
-                reasoning.scored if reasoning else None,
-                progress=True,
-            )
-            result = make_result(
-                table,
-                protocol,
-                task.responses,
-                **task.about,
-                judge=verdicts.signature,
-                judging=verdicts.description,
-                audit=verdicts.audit,
-                reasoning=reasoning,
-                intervals=self.intervals,
-                notes=[*verdicts.notes, *task.notes],
-            )
-            return task.keep(table, result, reasoning)
-
-    def _judges_here(self) -> bool:
-        """Tell whether judging loads a model into this process."""
-        return self.judge_config is not None or isinstance(self.judge_settings.model, Mapping)
-
-    def _judge(self, task: AnsweredTask) -> Verdicts:
-        """Judge the responses that are not lost."""
-        logger = get_logger()
-        present = sum(not response.lost for response in task.responses)
-        logger.info(f'Judging {present} responses')
-        if self.judge_config is not None:
-            return judge_by_replica(
-                self.judge_config, task.rows, task.golds, task.responses, task.folder
-            )
-        for gold in task.golds:
-            _require_text(gold)
-        return judge_responses(
-            task.problems,
-            task.responses,
-            self.judge_settings,
-            VerdictStore.default_path(task.run),
-            min_coverage=task.min_coverage,
-            again=task.again,
-            after='gpassk rescore RUN',
-            report=logger.info,
-        )
-
-
-def _require_text(gold: Any) -> None:
-    if not isinstance(gold, (str, int, float)):
-        raise ValueError(
-            f'judge compares with one gold answer per problem, but the gold answer is {gold!r}; '
-            "give the config of the data set's own evaluator as judge"
-        )
+                verdicts = judge_by_replica(
+                    self.judge_config, original_dataset, task.golds, task.responses, task.folder
+                )
+            return task.result(protocol, verdicts, reasoning, self.intervals)
 
 
 @ICL_EVALUATORS.register_module()
@@ -248,21 +199,10 @@ class ReasonEvalEvaluator(BaseEvaluator):
 
         ``k`` has no effect.
         """
-        task = read_task(self, self.task_settings, original_dataset, score_kwargs)
+        task, groups = read_task(self, self.task_settings, original_dataset, score_kwargs)
         with progress_file(task.folder, 'evaluation'):
             reasoning = task.score_reasoning(self.reasoning)
             unjudged = Judgement(Verdict.UNJUDGED, None, 'answers are not judged', NOBODY)
-            table = make_table(
-                task.problems, task.responses, [unjudged] * len(reasoning.scored), reasoning.scored
-            )
-            result = make_result(
-                table,
-                Protocol(n, groups=task.groups, judged=False),
-                task.responses,
-                **task.about,
-                judge=NOBODY,
-                reasoning=reasoning,
-                intervals=self.intervals,
-                notes=task.notes,
-            )
-            return task.keep(table, result, reasoning)
+            verdicts = Verdicts([unjudged] * len(reasoning.scored), NOBODY)
+            protocol = Protocol(n, groups=groups, judged=False)
+            return task.result(protocol, verdicts, reasoning, self.intervals)

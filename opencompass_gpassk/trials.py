@@ -251,7 +251,7 @@ OF_TRIAL: dict[str, tuple[type, ...]] = {
 MOST_ENTRIES = {'groups': 32, 'values': 5}  # entries in one problem and in one trial
 MOST_NAMES = 5000  # distinct names of groups and values in a file
 LONGEST = 200  # characters of a message
-REMEDY = 'make it again with gpassk rescore or gpassk score -o'
+REMEDY = 'delete the result and make it again: opencompass CONFIG -r, or gpassk score -o'
 
 
 def check_schema(record: Mapping[str, object]) -> None:
@@ -306,7 +306,7 @@ def read_trials(path: Path) -> tuple[TrialTable, dict[str, object]]:
                 if row.get('other_verdict') is not None:
                     row['other_verdict'] = Verdict(row['other_verdict'])
                 row['problem_id'] = sys.intern(row['problem_id'])
-                trials.append(Trial(**row))
+                trials.append(Trial(**{'source': '', **row}))  # as it is left out
             else:
                 raise ValueError(f'unknown kind {kind!r}')
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -18,7 +18,7 @@ from scripted_steps import ScriptedSteps, validity_in
 from test_rescoring import result, write_config
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.commands.rescore.task import Changes
+from opencompass_gpassk.commands.rescore import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.reasoneval.score_responses import score_responses
@@ -295,8 +295,10 @@ def score_run(run: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
         'opencompass_gpassk.commands.reasoneval.scorer_settings',
         lambda args, **further: ReasoningSettings.of({**SCRIPTED, **further}),
     )
+    # A result may not name a class.
+    monkeypatch.setattr('opencompass_gpassk.commands.rescore.recorded_reasoning', dict)
     ScriptedSteps.asked.clear()
-    code = main(['reasoneval', 'run', '--trust-config', str(run), '--model', 'scripted', *options])
+    code = main(['reasoneval', 'run', str(run), '--model', 'scripted', *options])
     assert code == 0
     return len(ScriptedSteps.asked)
 
@@ -317,7 +319,7 @@ def test_a_finished_run_gains_the_figures(
     assert score_run(run, monkeypatch, '--threshold', '0.5') == 0
     stricter = result(run)
     assert stricter['sound G-Pass@2_1.0'] < after['sound G-Pass@2_1.0']
-    assert main(['rescore', '--trust-config', str(run), '--tau', '0.5']) == 0
+    assert main(['rescore', str(run), '--tau', '0.5']) == 0
     again = result(run)
     assert again['figures']['sound G-Pass@2_0.5'] == stricter['figures']['sound G-Pass@2_0.5']
     assert again['reasoning']['threshold'] == 0.5
@@ -329,7 +331,7 @@ def test_what_is_wrong_with_a_scorer_leaves_the_result(
     """The old figures are there still; it is told once, before any data set."""
     before = result(run)
     missing = str(run / 'no-model')
-    assert main(['reasoneval', 'run', '--trust-config', str(run), '--model', missing]) == 1
+    assert main(['reasoneval', 'run', str(run), '--model', missing]) == 1
     told = capsys.readouterr().err
     assert missing in told
     assert 'rescored' not in told
@@ -413,15 +415,15 @@ def test_rescoring_keeps_what_it_is_not_asked_to_change(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """k, τ and threshold of the result, which an earlier command may have changed."""
-    assert main(['rescore', '--trust-config', str(run), '-k', '2', '--tau', '0.3']) == 0
+    assert main(['rescore', str(run), '-k', '2', '--tau', '0.3']) == 0
     score_run(run, monkeypatch, '--threshold', '0.9')
     score_run(run, monkeypatch)
     found = result(run)
     assert (found['k'], found['taus'], found['reasoning']['threshold']) == ([2], [0.3], 0.9)
     capsys.readouterr()
-    options = ['reasoneval', 'run', '--trust-config', str(run), '--model', 'scripted']
+    options = ['reasoneval', 'run', str(run), '--model', 'scripted']
     assert main([*options, '--only-datasets', 'sums_en', 'typo']) == 1
-    assert 'data set typo is not in the run; choose from sums_en' in capsys.readouterr().err
+    assert 'data set typo has no result in the run; choose from sums_en' in capsys.readouterr().err
 
 
 def test_a_judge_of_steps_is_kept_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -431,12 +433,15 @@ def test_a_judge_of_steps_is_kept_by_name(monkeypatch: pytest.MonkeyPatch) -> No
     found = ReasoningSettings.of({'judge': 'llm'}).as_dict()['judge']
     assert (found['model'], found['mode']) == ('a', 'llm')
     monkeypatch.setenv('OC_JUDGE_MODEL', 'b')
-    changed = Changes(trusted=True).of(data_set(), {'reasoning': {'settings': {'judge': found}}})
-    assert changed['eval_cfg']['evaluator']['reasoning']['judge']['model'] == 'a'
+    before = {'settings': {'judge': found}}
+    settings = Changes().reasoning_of(before)
+    assert settings is not None
+    assert (settings.scorer, settings.judge_settings.recorded) == ('a', 'unknown')
     monkeypatch.setenv('OC_JUDGE_MODEL', 'a')
     monkeypatch.setenv('OC_JUDGE_API_BASE', 'http://moved/v1')
-    changed = Changes(trusted=True).of(data_set(), {'reasoning': {'settings': {'judge': found}}})
-    assert changed['eval_cfg']['evaluator']['reasoning']['judge']['api_base'] == 'http://moved/v1'
+    settings = Changes().reasoning_of(before)
+    assert settings is not None
+    assert settings.judge_settings.endpoints == ['http://moved/v1']
 
 
 def test_a_judge_that_is_down_makes_no_result(tmp_path: Path) -> None:
@@ -518,10 +523,9 @@ def test_the_threshold_of_another_scorer_is_not_kept() -> None:
     """That of a result is, if the scorer is the same: results of earlier versions have 0.25."""
     before = {'scorer': 'GAIR/ReasonEval-7B', 'threshold': 0.25}
     for model, threshold in (('GAIR/ReasonEval-7B', 0.25), ('demo', 0.5)):
-        changes = Changes(reasoning=ReasoningSettings(model=model).as_dict(), trusted=True)
-        changed = changes.of(data_set(), {'reasoning': before})
-        reasoning = changed['eval_cfg']['evaluator']['reasoning']
-        assert ReasoningSettings.of(reasoning).sound_threshold == threshold
+        settings = Changes(reasoning={'model': model}).reasoning_of(before)
+        assert settings is not None
+        assert settings.sound_threshold == threshold
 
 
 def test_the_model_of_the_demonstration_has_a_name() -> None:

@@ -22,7 +22,7 @@ from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.runs.config import read_run_config
+from opencompass_gpassk.runs.config import run_config
 
 # Two problems of four samples: one right answer is false reasoning, one nobody scored.
 SAMPLES: dict[str, list[list[Sample]]] = {
@@ -318,7 +318,7 @@ def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:
     run.result('m', 'sample-n8', WHOLE)
     run.result('m', 'sample-greedy-n1', GREEDY)
     run.result('m', 'alone', make_unjudged([(0.5, 0.1)]))
-    config = Config(dict(read_run_config(run.folder, trusted=True)))
+    config = Config.fromfile(run_config(run.folder))
     build_from_cfg(dict(config['summarizer'], config=config)).summarize(time_str='T')
     with (run.folder / 'summary' / 'summary_T.csv').open(encoding='utf-8') as file:
         table = [(row[0], row[2], row[4]) for row in csv.reader(file)][1:]

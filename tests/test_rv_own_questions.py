@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from opencompass_here import TASKS_HERE, opencompass
-from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.run.job import Protocol, dataset_configs
@@ -139,29 +138,6 @@ def test_an_error_names_the_question_and_what_to_write(
     assert 'mine.py' in told
     for message in messages:
         assert message in told
-
-
-def test_a_run_folder_never_has_a_file_executed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Whatever data set its config names; a config that the user trusts may."""
-    monkeypatch.chdir(tmp_path)
-    run = SentRun(tmp_path / 'outputs/20260101_000000')
-    (run.folder / 'theirs.py').write_text(f'open({str(tmp_path / "ran")!r}, "w").close()\n')
-    kept = ('abbr', 'n', 'k', 'reader_cfg', 'infer_cfg', 'eval_cfg')
-    run.dataset = {name: run.dataset[name] for name in kept} | {
-        'type': 'opencompass_gpassk.datasets.RVBench',
-        'path': str(run.folder / 'theirs.py'),
-    }
-    run.write()
-    for command in ('rescore', 'report', 'status', 'score', 'audit', 'plan', 'compare'):
-        main([command, str(run.folder)])
-        assert not (tmp_path / 'ran').exists(), command
-    assert main(['reasoneval', 'run', str(run.folder), '--model', 'demo']) == 1
-    assert not (tmp_path / 'ran').exists()
-    assert 'theirs.py' in capsys.readouterr().err
-    main(['rescore', str(run.folder), '--trust-config'])
-    assert (tmp_path / 'ran').exists()
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.report.stale_results import differences
 
+OURS = {'type': 'opencompass_gpassk.evaluator.GPassKEvaluator'}
 RESULT: dict[str, Any] = {
     'k': [2],
     'taus': [0.0, 0.25, 0.5, 0.75, 1.0],
@@ -31,13 +32,13 @@ def test_each_setting_that_differs_is_named(
     dataset: dict[str, Any], evaluator: dict[str, Any], named: list[str]
 ) -> None:
     """What the config asks for is compared with what the result was made for."""
-    config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': evaluator}, **dataset}
+    config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {**OURS, **evaluator}}, **dataset}
     assert [*differences(config, RESULT, None)] == named
 
 
 def test_settings_that_a_rescoring_chose_stay() -> None:
     """The next start of the run must not undo it."""
-    config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {'judge': 'rule'}}}
+    config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {**OURS, 'judge': 'rule'}}}
     rescored = {**RESULT, 'signature': {'n': 4, 'judge': 'cascade:m:1'}}
     assert [*differences(config, rescored, None)] == ['judge']
     assert not differences(config, {**rescored, 'rescored': ['judge']}, None)

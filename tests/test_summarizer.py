@@ -16,7 +16,7 @@ from made_sweep import Sweep, make_sweep
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.runs.config import read_run_config
+from opencompass_gpassk.runs.config import run_config
 
 SAMPLED, GREEDY = 'sample-n8', 'sample-greedy-n1'
 
@@ -35,7 +35,7 @@ def run(tmp_path: Path, no_figures: None) -> MadeRun:
 
 def summarize(run: MadeRun, **settings: Any) -> Path:
     """Build the summarizer as OpenCompass builds it, run it, and return its folder."""
-    config = Config(dict(read_run_config(run.folder, trusted=True)))
+    config = Config.fromfile(run_config(run.folder))
     summarizer = dict(config['summarizer'], config=config, **settings)
     build_from_cfg(summarizer).summarize(time_str='T')
     return run.folder / 'summary'

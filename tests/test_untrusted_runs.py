@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,14 @@ from judge_server import JudgeServer
 from sent_run import SentRun
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.commands.rescore.known_classes import recorded_reasoning
-from opencompass_gpassk.datasets import LiveMathBench
 from opencompass_gpassk.judging.judge import JudgeError, Ledger, make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
+from opencompass_gpassk.reasoneval.settings import recorded_reasoning
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('no_figures')]
 
 JUDGED = {'mode': 'cascade', 'model': 'stub'}
+TOUCH = 'touch ran'
 
 
 @pytest.fixture
@@ -30,7 +29,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SentRun:
     monkeypatch.chdir(tmp_path)
     for name in ('MODEL', 'API_BASE', 'API_KEY'):
         monkeypatch.delenv(f'OC_JUDGE_{name}', raising=False)
-    return SentRun(tmp_path / 'outputs/20260101_000000')
+    run = SentRun(tmp_path / 'outputs/20260101_000000')
+    run.evaluate()
+    return run
 
 
 def place(monkeypatch: pytest.MonkeyPatch, server: JudgeServer, model: str = 'stub') -> None:
@@ -58,120 +59,38 @@ def test_no_command_runs_what_a_folder_holds(run: SentRun, tmp_path: Path) -> No
     assert not (tmp_path / 'ran').exists()
 
 
-def set_type(run: SentRun, attack: dict[str, Any]) -> None:
-    run.dataset.update(attack)
-
-
-def set_evaluator(run: SentRun, attack: dict[str, Any]) -> None:
-    run.dataset['eval_cfg']['evaluator'] = attack
-
-
-def set_look_alike(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['type'] = 'attacker.GPassKEvaluator'
-
-
-def set_judge(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['judge'] = attack
-
-
-def set_nested_judge(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['judge'] = {
-        'type': 'opencompass.evaluator.GenericLLMEvaluator',
-        'dataset_cfg': attack,
-        'judge_cfg': attack,
-    }
-
-
-def set_judge_model(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['judge'] = {'mode': 'llm', 'model': attack}
-
-
-def set_own_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['pred_postprocessor'] = attack
-
-
-def set_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
-    run.dataset['eval_cfg']['pred_postprocessor'] = attack
-
-
-def set_model_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
-    run.model['pred_postprocessor'] = attack
-
-
-def set_gold_postprocessor(run: SentRun, attack: dict[str, Any]) -> None:
-    run.dataset['eval_cfg']['dataset_postprocessor'] = attack
-
-
-def set_scorer(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['reasoning'] = {'type': attack['type'], 'options': {'cmd': attack['cmd']}}
-
-
-def set_step_model(run: SentRun, attack: dict[str, Any]) -> None:
-    run.evaluator['reasoning'] = {
-        'model': 'attacker/model',
-        'model_kwargs': {'trust_remote_code': True},
-    }
-
-
-def set_range(run: SentRun, attack: dict[str, Any]) -> None:
-    code = f'[0:1] if __import__("subprocess").getoutput({attack["cmd"]!r}) else [0:1]'
-    run.dataset['reader_cfg']['test_range'] = code
-
-
-def set_hub(run: SentRun, attack: dict[str, Any]) -> None:
-    run.dataset.update(version='202412', hub='attacker/data', languages=None)
-
-
-def set_role(run: SentRun, attack: dict[str, Any]) -> None:
-    run.dataset['eval_cfg']['pred_role'] = 'BOT'
-    run.model.update(type=attack['type'], meta_template={'round': []})
-
-
 @pytest.mark.parametrize(
-    'change',
+    'fields',
     [
-        *(set_type, set_evaluator, set_look_alike, set_judge, set_nested_judge, set_judge_model),
-        *(set_own_postprocessor, set_postprocessor, set_model_postprocessor),
-        *(set_gold_postprocessor, set_scorer, set_step_model, set_range, set_hub, set_role),
+        {'judging': {'mode': 'llm', 'settings': {'type': 'subprocess.getoutput', 'cmd': TOUCH}}},
+        {'judging': {'mode': 'evaluator', 'settings': {'type': 'subprocess.getoutput'}}},
+        {'reasoning': {'settings': {'type': 'subprocess.getoutput', 'options': {'cmd': TOUCH}}}},
+        {'reasoning': {'settings': {'model': 'attacker/model'}}},
+        *(
+            {'evaluation': {'postprocessors': {place: {'type': 'subprocess.getoutput'}}}}
+            for place in ('model', 'data set', 'evaluator')
+        ),
     ],
 )
-def test_a_literal_config_makes_nothing_but_known_classes(
-    run: SentRun,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    change: Callable[[SentRun, dict[str, Any]], None],
-) -> None:
+def test_a_result_makes_nothing_but_known_classes(run: SentRun, fields: dict[str, Any]) -> None:
     """OpenCompass's registries import whatever a type says, and call it."""
-    change(run, {'type': 'subprocess.getoutput', 'cmd': f'touch {tmp_path / "ran"}'})
-    run.write()
-    assert main(['rescore', str(run.folder)]) == 1
-    assert not (tmp_path / 'ran').exists()
-    assert not run.result_path.exists()
-    error = capsys.readouterr().err
-    assert '--trust-config' in error or 'is not its evaluator' in error
+    run.change_result(**fields)
+    main(['rescore', str(run.folder)])
+    assert not Path('ran').exists()
 
 
-def test_problems_of_a_file_are_rescored(run: SentRun, tmp_path: Path) -> None:
-    """The config may name the file's columns and a limit, as these send and run nothing."""
-    kept = ('abbr', 'n', 'k', 'reader_cfg', 'infer_cfg', 'eval_cfg')
-    file = tmp_path / 'mine.jsonl'
-    file.write_text(
-        ''.join(
-            json.dumps({'name': row['problem_id'], 'text': row['question'], 'is': row['answer']})
-            + '\n'
-            for row in LiveMathBench.load(languages=['en'])
-        )
-    )
-    run.dataset = {name: run.dataset[name] for name in kept} | {
-        'type': 'opencompass_gpassk.datasets.CustomProblems',
-        'path': str(file),
-        'columns': {'id': 'name', 'question': 'text', 'answer': 'is'},
-        'limit': 4,
-    }
+def test_a_config_decides_no_verdict_and_no_figure(run: SentRun) -> None:
+    """Its evaluator is neither imported nor compared, and its data are not loaded."""
+    before = run.result()
+    attack = {'type': 'antigravity.Flight', 'cmd': TOUCH}
+    run.dataset |= {'type': 'subprocess.getoutput', 'n': 9, 'cmd': TOUCH}
+    run.dataset['eval_cfg'] = {'evaluator': {**run.evaluator, 'judge': attack, 'taus': [0.3]}}
+    run.model['pred_postprocessor'] = attack
     run.write()
     assert main(['rescore', str(run.folder)]) == 0
-    result = run.result()
-    assert (result['benchmark'], result['counts']['problems']) == ('mine-first4', 4)
+    assert run.result() == before
+    assert 'antigravity' not in sys.modules
+    assert not Path('ran').exists()
 
 
 def test_a_summary_is_made_by_known_classes(run: SentRun, tmp_path: Path) -> None:
@@ -192,19 +111,6 @@ def test_a_summary_is_made_by_known_classes(run: SentRun, tmp_path: Path) -> Non
         assert server.calls == 0
     assert not (tmp_path / 'ran').exists()
     assert (run.folder / 'summary' / 'latest' / 'gpassk.md').exists()
-
-
-@pytest.mark.parametrize('name', ['../../../out', '/tmp/out', 'a/../../../out', 'x' * 100_000])
-def test_nothing_is_written_outside_of_the_run(
-    run: SentRun, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    """Names of models and data sets become paths."""
-    run.model['abbr'] = name
-    run.write()
-    before = {path for path in tmp_path.rglob('*') if run.folder not in path.parents}
-    assert main(['rescore', str(run.folder)]) == 1
-    assert {path for path in tmp_path.rglob('*') if run.folder not in path.parents} == before
-    assert len(capsys.readouterr().err) < 1000
 
 
 @pytest.mark.parametrize(
@@ -229,13 +135,6 @@ def test_no_module_of_the_folder_is_imported(run: SentRun) -> None:
         assert not (run.folder / 'ran').exists()
 
 
-def test_the_config_of_ones_own_run_may_be_trusted(run: SentRun, tmp_path: Path) -> None:
-    """Then it is run, as OpenCompass does."""
-    run.write(f'\nopen({str(tmp_path / "ran")!r}, "w").close()\n')
-    assert main(['rescore', str(run.folder), '--trust-config']) == 0
-    assert (tmp_path / 'ran').exists()
-
-
 def test_a_key_goes_nowhere_that_a_file_says(
     run: SentRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,8 +144,6 @@ def test_a_key_goes_nowhere_that_a_file_says(
     with JudgeServer() as theirs, JudgeServer() as ours:
         place_said = {'api_base': theirs.url, 'api_key_env': 'MY_CLOUD_SECRET'}
         run.change_result(judging={'mode': 'cascade', 'settings': {**JUDGED, **place_said}})
-        run.evaluator['judge'] = {**JUDGED, **place_said}
-        run.write()
         for command in (['rescore'], ['rescore', '--judge', 'llm'], ['rescore', '--tau', '1']):
             assert main([command[0], str(run.folder), *command[1:]]) == 1
         error = capsys.readouterr().err

@@ -202,16 +202,6 @@ def add_run_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_trust_argument(parser: argparse.ArgumentParser) -> None:
-    """Add --trust-config to a command that builds objects from a run's config."""
-    parser.add_argument(
-        '--trust-config',
-        action='store_true',
-        help='execute the config in RUN, which can do anything that you can, and import all that '
-        'it and the results name; for your own runs with data sets or judges of other packages',
-    )
-
-
 def add_undecided_argument(parser: argparse.ArgumentParser) -> None:
     """Add --undecided to a command that may judge by rule."""
     parser.add_argument(

@@ -13,7 +13,6 @@ from typing import Any
 from opencompass_gpassk.commands import (
     add_command,
     add_run_argument,
-    add_trust_argument,
     check_outputs,
     note,
     write_lines,
@@ -158,7 +157,6 @@ def _add_run(actions: Any) -> None:
         actions, 'run', 'score the responses of a finished run', SCORING_A_RUN, run_run
     )
     add_run_argument(parser)
-    add_trust_argument(parser)
     add_scorer_options(parser)
     parser.add_argument(
         '--threshold',
@@ -175,18 +173,14 @@ def _add_run(actions: Any) -> None:
 
 def run_run(args: argparse.Namespace) -> int:
     """Rescore with scores of the reasoning, then summarize."""
-    from opencompass_gpassk.commands.rescore.task import Changes, rescore_run
+    from opencompass_gpassk.commands.rescore import Changes, rescore_run
 
     threshold = {} if args.threshold is None else {'threshold': args.threshold}
     settings = scorer_settings(args, **threshold)
     make_scorer(settings, report=note)  # report its errors once, before any work
-    changes = Changes(reasoning=settings.as_dict(), trusted=args.trust_config)
+    changes = Changes(reasoning=settings.as_dict())
     return rescore_run(
-        args.run_folder,
-        changes,
-        models=args.only_models,
-        datasets=args.only_datasets,
-        report=note,
+        args.run_folder, changes, models=args.only_models, datasets=args.only_datasets
     )
 
 

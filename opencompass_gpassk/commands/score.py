@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import (
+    TRIALS,
     add_command,
     add_numbers,
     add_undecided_argument,
@@ -26,12 +27,14 @@ from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
-from opencompass_gpassk.judging.verdict_store import VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore, stored_audit
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import to_text
-from opencompass_gpassk.results.make_result import make_result, make_table, store
+from opencompass_gpassk.results.make_result import make_result, make_table, remake_result, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.results.read import results_at
+from opencompass_gpassk.results.stored_result import Results
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import (
     COLUMNS,
@@ -61,6 +64,9 @@ versions of a question.
 
 A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
 gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.
+
+The trials of a result (RESULT.trials.jsonl.gz) give its figures for another -k or --tau. Its other
+settings stay, and no answer is read or judged again, since trials hold no responses.
 
 A run is a work dir or timestamp folder of OpenCompass whose data sets were repeated n times. Every
 model and data set in it is scored again; the judge is shown its prompts as questions. For runs of
@@ -123,7 +129,6 @@ def add_parser(subparsers: Any, told: str) -> None:
     )
     parser.add_argument(
         '--judge',
-        default='rule',
         metavar='JUDGE',
         help='rule (default), llm (a model judges every answer), cascade (a model judges the '
         'answers that the rules do not decide by value), theirs (the verdicts in the logs), or a '
@@ -176,7 +181,10 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(_files(args.output), inputs, made=True, begin=BEGIN)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
-    settings = read_settings('rule' if args.judge == THEIRS else args.judge, args.undecided)
+    if any(path.endswith(TRIALS) for path in args.samples):
+        return _show(_remade(args))
+    judge = 'rule' if args.judge in (None, THEIRS) else args.judge
+    settings = read_settings(judge, args.undecided)
     groups = _groups(args)
     inputs += [one.path for sources in groups.values() for one in sources]
     results: dict[str, dict[str, dict[str, Any]]] = {}
@@ -185,9 +193,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         sampled = dataclasses.replace(sampled, name=named or sampled.name)
         model = known or 'samples'
-        path = args.output
-        if path and len(groups) > 1:
-            path = path.with_suffix('') / model / f'{sampled.name}.json'
+        path = _place(args.output, model, sampled.name, alone=len(groups) == 1)
         check_outputs(_files(path), inputs, made=True, begin=BEGIN)
         whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
@@ -200,9 +206,47 @@ def run(args: argparse.Namespace) -> int:
             f'{", ".join(args.samples)}: all data sets have one response per problem or were left '
             'out; G-Pass@k needs several: set n and k in the data set'
         )
+    return _show(results)
+
+
+def _show(results: Results) -> int:
     for table in report_tables(Board(results)):
         print(to_text(table))
     return 0
+
+
+def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return results for another k or τ, from their trials, and write them."""
+    of_texts = ('judge', 'undecided', 'columns', 'format', 'store', 'skip_bad')
+    if given := [name for name in of_texts if getattr(args, name)]:
+        raise ValueError(
+            f'--{given[0].replace("_", "-")} needs responses, and trials hold none; name the '
+            'samples, or use gpassk rescore RUN'
+        )
+    results: dict[str, dict[str, dict[str, Any]]] = {}
+    found = [one for path in args.samples for one in results_at(Path(path), note)]
+    for one in found:
+        table, model, name = one.table(), args.model or one.model, args.dataset or one.dataset
+        if why := one.contradiction(table):
+            raise ValueError(f'{one.path}: {why}; score its responses again')
+        if name in results.setdefault(model, {}):
+            raise ValueError(f'{one.path}: a second result of {model} on {name}; name one of them')
+        protocol = dataclasses.replace(
+            one.protocol,
+            k=tuple(args.k or one.protocol.k),
+            taus=tuple(args.tau or one.protocol.taus),
+        )
+        store = VerdictStore.default_path(one.run or one.path.parent)
+        audit = stored_audit(store, str(one.result['signature']['judge']))
+        result = results[model][name] = remake_result(one.result, table, protocol, audit)
+        note(
+            f'{one.name}: made from its trials, so no answer is read or judged again; what is told '
+            f'of texts (copies, empty responses) is that of {one.path}'
+        )
+        if path := _place(args.output, model, name, alone=len(found) == 1):
+            check_outputs(_files(path), args.samples, made=True)
+            _write(path, table, result)
+    return results
 
 
 def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
@@ -411,6 +455,11 @@ def _theirs(ruled: Verdicts, sampled: SampledProblems) -> Verdicts:
     }
     signature = f'{THEIRS}:{", ".join(sorted(sources))}'
     return Verdicts(judgements, signature, described, ruled.notes)
+
+
+def _place(output: Path | None, model: str, name: str, *, alone: bool) -> Path | None:
+    """Return where a result is written: several go into a folder for each model."""
+    return output if alone or not output else output.with_suffix('') / model / f'{name}.json'
 
 
 def _files(path: Path | None) -> list[Path]:

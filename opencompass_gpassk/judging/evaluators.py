@@ -109,8 +109,9 @@ def judge_by_replica(
     for row, (verdict, reason) in sorted(found.items()):
         answer = final_answer(responses[row].text, processed=responses[row].is_answer)
         judgements.append(Judgement(verdict, answer, reason, name))
-    described = {'mode': 'evaluator'}
-    return Verdicts(judgements, f'{name}:{config_name}', described, list(dict.fromkeys(notes)))
+    notes = list(dict.fromkeys(notes))
+    described = {'mode': 'evaluator', 'notes': notes}  # for later results from these verdicts
+    return Verdicts(judgements, f'{name}:{config_name}', described, notes)
 
 
 def _columns(

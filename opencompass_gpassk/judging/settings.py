@@ -135,6 +135,11 @@ ABOVE_ZERO = (
     'deadline',
 )
 OF_RULES = ('mode', 'match', 'undecided')
+# Verdicts depend on these settings. Others choose where a judge is, or what is sent there.
+OF_VERDICTS = (
+    *(*OF_RULES, 'model', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
+    *('recheck_different', 'temperature', 'max_tokens'),
+)
 OWN_FIELDS = {
     'model': 'set model instead',
     'messages': 'they hold the prompt',
@@ -179,8 +184,7 @@ class JudgeSettings:
         give_up_after: Seconds without any reply from any endpoint, after which judging ends.
         price_per_mtok: Price of a million tokens: one number, or one for prompts, one for replies.
         recorded: Signature of an earlier judging under these settings. No judge is asked: only
-            its verdicts in the store are used. For other people's runs, see
-            :func:`opencompass_gpassk.commands.rescore.known_classes.recorded_judge`.
+            its verdicts in the store are used. See :func:`recorded_judge`.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -377,6 +381,35 @@ def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:
             '{"model": "…", "api_base": "http://…/v1"}'
         )
     return settings_from(Path(named), lambda read: JudgeSettings.of({**read, **given}))
+
+
+def recorded_judge(settings: Mapping[str, Any], signature: str = '') -> dict[str, Any]:
+    """Return the settings of a judge that a result records, which may be someone else's.
+
+    It is only asked if the environment sets an address (OC_JUDGE_API_BASE) and names no other
+    model, and the prompt is a built-in one. Otherwise only stored verdicts are used.
+
+    Args:
+        settings: The settings in the result.
+        signature: The judge's signature in the result, by which stored verdicts are found.
+
+    Raises:
+        ValueError: If a setting is out of its range.
+    """
+    kept = {name: settings[name] for name in OF_VERDICTS if name in settings}
+    if kept.get('mode') == 'rule':
+        return {name: kept[name] for name in OF_RULES if name in kept}
+    extra = settings.get('extra_body') or {}
+    named = os.environ.get('OC_JUDGE_MODEL', '').strip()
+    served = os.environ.get('OC_JUDGE_API_BASE', '').strip()
+    known = kept.get('model') or named
+    if served and not extra and named in ('', known) and kept.get('prompt', 'default') in BUILT_IN:
+        return kept
+    if not known:
+        return kept  # the error for missing settings then says what to set
+    recorded = {**kept, 'model': known, 'extra_body': extra, 'recorded': signature or 'unknown'}
+    JudgeSettings.of(recorded)
+    return recorded
 
 
 def environment_match(default: str = 'value') -> str:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
@@ -211,3 +212,11 @@ def _entry(record: Record) -> Entry:
     value |= {'verdict': record.said.verdict.value, 'created': record.created}
     source = HUMAN if record.judge is None else judge_key(record.judge)
     return source, triple_key(record.triple), value
+
+
+def stored_audit(store: Path | None, judge: str) -> dict[str, Any]:
+    """Return the last audit of a judge in a store, as :meth:`VerdictStore.audit` does."""
+    if store is None or not store.is_file():
+        return {}
+    with VerdictStore(store, read_only=True) as kept:
+        return kept.audit(judge)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from opencompass_gpassk.formats.parse_settings import checked, parse_settings
-from opencompass_gpassk.judging.settings import JudgeSettings, named, secret_in
+from opencompass_gpassk.judging.settings import JudgeSettings, named, recorded_judge, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
 
 DEMO = 'demo'
@@ -30,6 +30,9 @@ THRESHOLDS = {
     DEMO_NAME: 0.5,  # F1 0.907, at 0.25 0.895
 }
 JUDGED_THRESHOLD = 0.5  # a judge's scores are 0 or 1
+# Settings that scores depend on; others may name code on a hub.
+OF_SCORES = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
+OF_LOADING = ('dtype', 'torch_dtype', 'device_map')
 # Settings of a judge that are about answers, or have prompts of their own.
 OF_ANSWERS = (
     *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
@@ -244,3 +247,32 @@ def configured_gpus() -> int:
     if not (said.isascii() and said.isdigit()):
         raise ValueError(f'GPASSK_STEP_GPUS is {said!r}; give a whole number of GPUs')
     return int(said)
+
+
+def recorded_reasoning(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a scorer of steps that a result records, which may be someone else's.
+
+    They are used if it is the demonstration's classifier, the model in GPASSK_STEP_MODEL, or a
+    judge, which is asked as :func:`~opencompass_gpassk.judging.settings.recorded_judge` says.
+
+    Raises:
+        ValueError: If it is another scorer, or a setting is out of its range.
+    """
+    kept = {name: settings[name] for name in OF_SCORES if name in settings}
+    if judge := settings.get('judge'):
+        asked = recorded_judge({**judge, 'mode': 'llm'}) if isinstance(judge, Mapping) else 'llm'
+        return {**kept, 'judge': asked}
+    model = settings.get('model')
+    if model != DEMO and (not model or model != configured().get('model')):
+        who = str(model or settings.get('reward_model') or settings.get('type'))[:80]
+        named = f'--model MODEL, or GPASSK_STEP_MODEL={who}' if model else '--reward-model MODEL'
+        raise ValueError(
+            f'steps were scored by {who}, and a run folder can not choose which model is loaded; '
+            f'name it: gpassk reasoneval run RUN '
+            f'{"--settings FILE" if settings.get("type") else named}'
+        )
+    options, where = (settings.get(name) or {} for name in ('options', 'model_kwargs'))
+    kept['model'] = model
+    kept['options'] = {n: one for n, one in options.items() if isinstance(one, (str, int, float))}
+    kept['model_kwargs'] = {n: where[n] for n in OF_LOADING if isinstance(where.get(n), str)}
+    return ReasoningSettings.of(kept).as_dict()

@@ -1,17 +1,12 @@
-"""Results that were made under other settings than the config now has, and their renewal.
+"""Results that were made under other settings than the config now has.
 
 OpenCompass's ``-r`` keeps every result, whatever was changed in the config since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
-
-from mmengine.config import ConfigDict
-from opencompass.registry import PARTITIONERS, RUNNERS
-from opencompass.utils import get_infer_output_path
 
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, config_hash, judge_name
@@ -22,8 +17,6 @@ from opencompass_gpassk.runs.config import evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 N = 'n'
-ASIDE = '.earlier'
-BESIDE = ('.json', '.trials.jsonl.gz', '.steps.jsonl.gz')  # files of a result
 
 
 def differences(
@@ -32,7 +25,7 @@ def differences(
     """Return the settings in which a result is not what a config asks for: name → (was, now).
 
     Settings that ``gpassk rescore`` was asked to change are no differences. A judge that the
-    environment doesn't name is unknown, and no difference.
+    environment doesn't name is unknown, and no difference. Without an evaluator there is none.
 
     Args:
         dataset: The config of the data set.
@@ -40,6 +33,8 @@ def differences(
         table: Its trial table, if it can be read; without it groups are not compared.
     """
     evaluator, signature = evaluator_of(dataset), result.get('signature') or {}
+    if 'type' not in evaluator:
+        return {}
     n = dataset.get('n', signature.get('n'))
     pairs: dict[str, tuple[Any, Any]] = {N: (signature.get('n'), n)}
     if 'k' in result:  # answers are judged
@@ -85,43 +80,3 @@ def told(different: Mapping[str, tuple[Any, Any]]) -> str:
             '(abbr) and resume, which asks for its samples; or set n as it was'
         )
     return f'not the result that the config asks for: {named}; {remedy}'
-
-
-def evaluates(config: Mapping[str, Any]) -> bool:
-    """Tell whether OpenCompass was started to evaluate; it sets the folder only then."""
-    evaluation = config.get('eval') or {}
-    return bool((evaluation.get('partitioner') or {}).get('out_dir'))
-
-
-def evaluate_again(config: ConfigDict, stale: Sequence[tuple[Any, Any]]) -> None:
-    """Make results again as OpenCompass does; where none is made, the earlier one stays.
-
-    Args:
-        config: The run's config, with the section ``eval``.
-        stale: Configs of model and data set.
-    """
-    files = [
-        Path(get_infer_output_path(model, dataset, str(Path(config['work_dir'], 'results'))))
-        for model, dataset in stale
-    ]
-    moved = [
-        (result, path)
-        for result in files
-        for path in (result.with_name(f'{result.stem}{end}') for end in BESIDE)
-        if path.is_file()
-    ]
-    for _, path in moved:
-        path.replace(path.with_name(path.name + ASIDE))
-    try:
-        pairs = [{'models': [model], 'datasets': [dataset]} for model, dataset in stale]
-        part = ConfigDict({**config, 'model_dataset_combinations': pairs})
-        tasks = PARTITIONERS.build(config['eval']['partitioner'])(part)
-        RUNNERS.build(config['eval']['runner'])(tasks)
-    finally:
-        made = {path for path in files if path.is_file()}
-        for result, path in moved:
-            aside = path.with_name(path.name + ASIDE)
-            if result in made:
-                aside.unlink()
-            else:
-                aside.replace(path)

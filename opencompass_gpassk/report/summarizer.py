@@ -30,13 +30,7 @@ from opencompass_gpassk.report.files import (
 )
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
-from opencompass_gpassk.report.stale_results import (
-    N,
-    differences,
-    evaluate_again,
-    evaluates,
-    told,
-)
+from opencompass_gpassk.report.stale_results import N, differences, told
 from opencompass_gpassk.results.read import ModelResult, read_result, without_texts
 from opencompass_gpassk.results.stored_result import (
     Result,
@@ -46,6 +40,7 @@ from opencompass_gpassk.results.stored_result import (
     is_ours,
 )
 from opencompass_gpassk.runs.config import planned_run
+from opencompass_gpassk.runs.evaluate_again import evaluate_again, evaluates
 from opencompass_gpassk.runs.task_states import TaskState, task_states
 from opencompass_gpassk.trials import TrialTable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,13 @@ class IntervalSettings:
             return None
         example = f'dict(method={METHODS[0]!r}, level=0.95)'
         return parse_settings(cls, given, 'intervals', text_is='method', example=example)
+
+
+def stored_intervals(result: Mapping[str, Any]) -> IntervalSettings | None:
+    """Return the settings of a result's intervals; None if it has none."""
+    given = result.get('uncertainty') or {}
+    names = [one.name for one in fields(IntervalSettings)]
+    return IntervalSettings(**{name: given[name] for name in names}) if given else None
 
 
 def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[str, Any]:

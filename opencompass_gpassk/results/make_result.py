@@ -25,7 +25,11 @@ from opencompass_gpassk.judging.rules import (
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
+from opencompass_gpassk.results.figure_intervals import (
+    IntervalSettings,
+    figure_intervals,
+    stored_intervals,
+)
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
 from opencompass_gpassk.results.groups import VersionGroups, in_group
@@ -33,6 +37,7 @@ from opencompass_gpassk.results.plan import sampling_shares
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
+from opencompass_gpassk.results.stored_result import stored_protocol
 from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
@@ -48,7 +53,7 @@ from opencompass_gpassk.trials import (
 )
 
 if TYPE_CHECKING:
-    from opencompass_gpassk.reasoneval.score_responses import ResponseScores, ScoredResponse
+    from opencompass_gpassk.reasoneval.score_responses import ScoredResponse
 
 
 def problem_rows(
@@ -184,7 +189,8 @@ def make_result(
     prompt: str,
     judging: Mapping[str, Any] | None = None,
     audit: Mapping[str, Any] | None = None,
-    reasoning: ResponseScores | None = None,
+    scorer: str = '',
+    reasoning: Mapping[str, Any] | None = None,
     intervals: IntervalSettings | None = INTERVALS,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -204,7 +210,8 @@ def make_result(
         prompt: Hash of the prompts.
         judging: How the verdicts were reached, and their cost.
         audit: What labels say of this judge's verdicts, if it was audited.
-        reasoning: The scores of the responses' reasoning, if it was scored.
+        scorer: The name of the reasoning's scorer in the signature, if it was scored.
+        reasoning: The description of the scorer and its settings.
         intervals: Settings of the confidence intervals; None for no intervals.
         notes: Warnings to add to those about the responses and the figures.
     """
@@ -238,7 +245,7 @@ def make_result(
         if protocol.ks:
             result['reliable'] = {str(RATE): reliable_counts(attempts(values.trials))}
     if reasoning:
-        signature['reasoning'] = reasoning.signature
+        signature['reasoning'] = scorer
     result['signature'] = signature
     result['tokens'] = token_figures(values, intervals.level if intervals else None)
     if intervals:
@@ -246,8 +253,7 @@ def make_result(
     if protocol.judged:
         result['judge_error'] = judge_error(values, audit or {}, result.get('intervals', {}))
     if reasoning:
-        result['reasoning'] = reasoning.describe() | _reasoning(values)
-        notes = [*notes, *reasoning.notes]
+        result['reasoning'] = {**reasoning, **_reasoning(values)}
     result['warnings'] = [
         *result_warnings(protocol, result, independence, sampling, unused),
         *notes,
@@ -255,6 +261,64 @@ def make_result(
     of_sound = None if protocol.sound is None else values.sound.c
     result['details'] = problem_rows(table, of_sound)
     return result
+
+
+# What a result keeps that is no function of its protocol.
+KEPT = ('looks', 'model', 'columns', 'evaluation', 'rescored')
+OF_TEXTS = {'counts': ('empty', 'thoughts_only'), 'shares': ('identical', 'duplicates')}
+
+
+def remake_result(
+    result: Mapping[str, Any], table: TrialTable, protocol: Protocol, audit: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return a result for another k or τ, from its trials alone, without the responses' texts.
+
+    What needs the texts is taken from the result: the counts of silent responses, the shares of
+    copies, and the warnings that do not follow from the trials.
+
+    Args:
+        result: The result.
+        table: Its trials.
+        protocol: Its protocol with another k or τ.
+        audit: As in :func:`make_result`.
+    """
+    signature, old = result['signature'], stored_protocol(result)
+    responses = [
+        Response(
+            one.text_hash,
+            one.response,
+            (one.problem_id, one.replica),
+            lost=one.reason if one.lost else '',
+            truncated=one.truncated,
+            sampling=signature['sampling'],
+        )
+        for one in table.trials
+    ]
+
+    def made(protocol: Protocol, intervals: IntervalSettings | None) -> dict[str, Any]:
+        return make_result(
+            table,
+            protocol,
+            responses,
+            benchmark=result['benchmark'],
+            data_version=signature['data'].removeprefix(f'{result["benchmark"]}:'),
+            judge=signature['judge'],
+            prompt=signature['prompt'],
+            judging=result.get('judging'),
+            audit=audit,
+            scorer=signature.get('reasoning', ''),
+            reasoning=result.get('reasoning'),
+            intervals=intervals,
+        )
+
+    new = made(protocol, stored_intervals(result))
+    for part, names in OF_TEXTS.items():
+        new[part] |= {name: result[part][name] for name in names if name in result[part]}
+    follow, told = made(old, None)['warnings'], result['warnings']
+    new['warnings'] = [one for one in told if one not in follow] + [
+        one for one in new['warnings'] if one in told or one not in follow
+    ]
+    return new | {name: result[name] for name in KEPT if name in result}
 
 
 def table_figures(values: FigureValues) -> dict[str, Any]:

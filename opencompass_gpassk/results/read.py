@@ -36,7 +36,7 @@ TIME = re.compile(r'\d{8}_\d{6}')
 OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})
 MOST_NAMED = 5  # skipped files named in a message
 LONGEST = 88  # characters of a problem's name in a message
-REMEDY = 'make the result again with gpassk rescore or gpassk score -o'
+REMEDY = 'delete the result and make it again: opencompass CONFIG -r, or gpassk score -o'
 
 Report = Callable[[str], None]
 

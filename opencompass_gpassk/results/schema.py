@@ -286,6 +286,16 @@ FIELDS: dict[str, Field] = {
     ),
     'warnings': Field(TEXTS, 'warnings that a reader of the figures must know'),
     'trials_file': Field(TEXT, 'the file of trials beside the result'),
+    'evaluation': Field(
+        OBJECT, 'how the responses were read; `gpassk rescore` reads them so again'
+    ),
+    'evaluation.min_coverage': Field(SHARE, 'least share of the responses that had to be there'),
+    'evaluation.postprocessors': Field(
+        OBJECT, "OpenCompass's postprocessors that were applied to the responses"
+    ),
+    'evaluation.postprocessors.*': Field(
+        OBJECT, "whose it is (model, data set, evaluator) → its type, and a known one's arguments"
+    ),
     'columns': Field(OBJECT, 'names of columns in the file of responses, if `--columns` told them'),
     'columns.*': Field(TEXT, 'field → its name in the file'),
     'steps_file': Field(TEXT, 'the file of scored steps beside the result'),

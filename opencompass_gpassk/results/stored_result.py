@@ -12,6 +12,7 @@ from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
 from opencompass_gpassk.results.figures import ACCURACY, SHARES, Figure, result_figures
 from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
+from opencompass_gpassk.trials import ORIGINAL
 
 
 class Estimate(float):
@@ -297,7 +298,9 @@ def stored_protocol(result: Result) -> Protocol:
     judged, signature, taus = has_verdicts(result), result['signature'], result.get('taus')
     groups: Mapping[str, Mapping[str, object]] = result.get('groups') or {}
     fields = dict.fromkeys(
-        tuple(f for f in g if f not in ('problems', 'version')) for g in groups.values()
+        tuple(name for name in group if name != 'problems')
+        for label, group in groups.items()
+        if label != ORIGINAL
     )
     shares = {
         name: signature[name]

@@ -164,18 +164,16 @@ def require_inside(run: Path, path: Path) -> None:
         raise ValueError(f'{path.parent} is a link out of the run; replace it by a folder')
 
 
-def read_run_config(folder: Path, *, trusted: bool = False) -> Mapping[str, Any]:
+def read_run_config(folder: Path) -> Mapping[str, Any]:
     """Return the config that OpenCompass wrote when it was last started on a run.
 
     Args:
         folder: The timestamp folder. It may come from someone else, so the config is read as data.
-        trusted: Execute the config as Python instead, as OpenCompass does.
 
     Raises:
         ValueError: If there is no config, or it can't be read.
     """
-    path = run_config(folder)
-    return read_config(path) if trusted else read_literal_config(path)
+    return read_literal_config(run_config(folder))
 
 
 def run_config(folder: Path) -> Path:
@@ -190,24 +188,6 @@ def run_config(folder: Path) -> Path:
     if not configs:
         raise ValueError(f'{folder / "configs"}: there is no config; OpenCompass did not start')
     return configs[-1]
-
-
-def read_config(path: Path) -> Mapping[str, Any]:
-    """Execute the user's own config, and return it.
-
-    Raises:
-        ValueError: If it can't be read, or names no models or data sets.
-    """
-    from mmengine.config import Config
-
-    try:
-        config: Mapping[str, Any] = Config.fromfile(path, format_python_code=False)
-    except Exception as error:  # a config is Python code, which may raise anything
-        raise ValueError(f'{path}: not a config of OpenCompass: {error}') from error
-    for name in ('models', 'datasets'):
-        if name not in config:
-            raise ValueError(f'{path}: not a config of OpenCompass: it has no {name}')
-    return config
 
 
 def require_literal(value: Any, place: str) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from opencompass.registry import TEXT_POSTPROCESSORS
 from opencompass.utils import get_logger
 
 EVALUATORS = ('GPassKEvaluator', 'ReasonEvalEvaluator')  # those of ours
@@ -54,32 +51,3 @@ def leave_responses_unread() -> None:
         return [{}], None
 
     task._load_predictions = load_nothing
-
-
-def answer_test(
-    eval_cfg: Mapping[str, Any], model_cfg: Mapping[str, Any], own: Mapping[str, Any] | None
-) -> Callable[[str, str], bool]:
-    """Return a function that tells from a raw response and its text whether the text is an answer.
-
-    A data set's postprocessor reduces a response to its answer; a model's only removes parts, such
-    as thoughts. So a text is an answer if the data set's postprocessor changed it. An unchanged
-    text is an answer if it is a single word: in a sentence the postprocessor found no answer.
-
-    Args:
-        eval_cfg: The data set's ``eval_cfg``, which may name a postprocessor.
-        model_cfg: The model's config, which may name another.
-        own: The evaluator's own postprocessor.
-    """
-    if not own and not eval_cfg.get('pred_postprocessor'):
-        return lambda raw, text: False
-    of_model = _postprocessor(model_cfg.get('pred_postprocessor'))
-    return lambda raw, text: text != of_model(raw) or len(text.split()) == 1
-
-
-def _postprocessor(config: Mapping[str, Any] | None) -> Callable[[str], Any]:
-    if not config:
-        return lambda text: text
-    settings = copy.deepcopy(dict(config))
-    kind = settings.pop('type')
-    process = TEXT_POSTPROCESSORS.get(kind) if isinstance(kind, str) else kind
-    return lambda text: process(text, **settings)

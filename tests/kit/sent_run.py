@@ -6,6 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from mmengine.config import ConfigDict
+from opencompass.tasks import OpenICLEvalTask
+
 from opencompass_gpassk.datasets import LiveMathBench
 
 N = 2
@@ -78,6 +81,11 @@ class SentRun:
         path = self.folder / 'configs/20260101_000000_1.py'
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text + appended, 'utf-8')
+
+    def evaluate(self) -> None:
+        """Make the result with OpenCompass's task."""
+        parts = {'models': [self.model], 'datasets': [[self.dataset]]}
+        OpenICLEvalTask(ConfigDict(work_dir=str(self.folder), **parts)).run()
 
     def _predict(self) -> None:
         rows = list(LiveMathBench.load(version='sample', languages=['en']))
