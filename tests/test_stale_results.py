@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.datasets.settings import check_name
+from opencompass_gpassk.inference.sampling import PAPER
 from opencompass_gpassk.report.stale_results import differences
 
 OURS = {'type': 'opencompass_gpassk.evaluator.GPassKEvaluator'}
 RESULT: dict[str, Any] = {
     'k': [2],
     'taus': [0.0, 0.25, 0.5, 0.75, 1.0],
-    'signature': {'n': 4, 'judge': 'rule'},
+    'signature': {'n': 4, 'judge': 'rule', 'sampling': PAPER},
     'groups': {'AMC': {'split': 'AMC', 'problems': 3}},
 }
 
@@ -23,6 +24,8 @@ RESULT: dict[str, Any] = {
     [
         ({}, {}, []),
         ({'n': 8}, {}, ['n']),
+        ({'infer_cfg': {'inferencer': {'sampling': 'model'}}}, {}, ['sampling']),
+        ({'infer_cfg': {'inferencer': {'sampling': PAPER}}}, {}, []),
         ({'k': [2, 4]}, {}, ['k']),
         ({}, {'taus': [0.5, 1.0]}, ['taus']),
         ({}, {'judge': {'match': 'exact', 'mode': 'rule'}}, ['judge']),
@@ -39,7 +42,7 @@ def test_each_setting_that_differs_is_named(
 def test_settings_that_a_rescoring_chose_stay() -> None:
     """The next start of the run must not undo it."""
     config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {**OURS, 'judge': 'rule'}}}
-    rescored = {**RESULT, 'signature': {'n': 4, 'judge': 'cascade:m:1'}}
+    rescored = {**RESULT, 'signature': {**RESULT['signature'], 'judge': 'cascade:m:1'}}
     assert [*differences(config, rescored, None)] == ['judge']
     assert not differences(config, {**rescored, 'rescored': ['judge']}, None)
 
@@ -52,7 +55,8 @@ def test_a_name_that_says_another_n_is_refused(abbr: str) -> None:
     check_name(abbr, 16)
     with pytest.raises(ValueError, match='says n = 16, but n is 32'):
         check_name(abbr, 32)
-    check_name('sums-n3gram', 16)  # it says no n
+    for harmless in ('sums-n3gram', 'model-n2.5b'):  # they say no n
+        check_name(harmless, 16)
 
 
 def test_greedy_samples_are_not_stale() -> None:

@@ -198,7 +198,7 @@ def check_name(abbr: str, n: int) -> None:
     Raises:
         ValueError: If it does.
     """
-    said = re.match(r'.*[-_]n(\d{1,6})(?=[-_]|$)', abbr)
+    said = re.match(r'.*[-_]n(\d{1,6})(?![A-Za-z\d]|\.\d)', abbr)
     if said and int(said[1]) != n:
         raise ValueError(
             f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from opencompass_gpassk.inference.sampling import NEUTRAL, NOT_APPLIED, Sampling
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, config_hash, judge_name
 from opencompass_gpassk.results.groups import parts_of
@@ -16,7 +17,8 @@ from opencompass_gpassk.results.stored_result import Result, is_greedy
 from opencompass_gpassk.runs.config import evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
-N = 'n'
+N, SAMPLING = 'n', 'sampling'
+OF_RESPONSES = {N, SAMPLING}  # settings that no new evaluation changes
 
 
 def differences(
@@ -36,7 +38,10 @@ def differences(
     if 'type' not in evaluator:
         return {}
     n = dataset.get('n', signature.get('n'))
-    pairs: dict[str, tuple[Any, Any]] = {N: (signature.get('n'), n)}
+    pairs: dict[str, tuple[Any, Any]] = {
+        N: (signature.get('n'), n),
+        SAMPLING: _samplings(dataset, signature.get('sampling')),
+    }
     if 'k' in result:  # answers are judged
         k = dataset.get('k', result['k'])
         ks = sorted({k} if isinstance(k, int) else {*k})
@@ -49,6 +54,18 @@ def differences(
     pairs['groups'] = _groups(evaluator.get('groups'), result, table)
     kept = result.get('rescored') or ()
     return {name: both for name, both in pairs.items() if both[0] != both[1] and name not in kept}
+
+
+def _samplings(dataset: Mapping[str, Any], stored: Any) -> tuple[Any, Any]:
+    """Return how responses were drawn, and how a config asks for it, as far as both are known."""
+    inferencer = (dataset.get('infer_cfg') or {}).get('inferencer') or {}
+    if not isinstance(stored, Mapping) or 'sampling' not in inferencer:
+        return None, None
+    asked = Sampling.parse(inferencer['sampling']).record
+    names = ('greedy', 'model', *NEUTRAL)
+    was, now = ({name: one[name] for name in names if name in one} for one in (stored, asked))
+    # What a wrapper can't set, and how records of several protocols were mixed, is told elsewhere.
+    return (None, None) if NOT_APPLIED in stored or not was else (was, now)
 
 
 def _judge(config: Any) -> str | None:
@@ -74,9 +91,10 @@ def told(different: Mapping[str, tuple[Any, Any]]) -> str:
     """Return differences in words, with what can be done."""
     named = ', '.join(f'{name} {was} instead of {now}' for name, (was, now) in different.items())
     remedy = 'opencompass CONFIG -r makes it again'
-    if N in different:
+    if OF_RESPONSES & different.keys():
         remedy = (
-            "the responses are those of the former n: put the new n into the data set's name "
-            '(abbr) and resume, which asks for its samples; or set n as it was'
+            'the responses are those of the former settings: give the data set another name '
+            '(abbr), with the new n in it, and resume, which asks for its samples; or set both as '
+            'they were'
         )
     return f'not the result that the config asks for: {named}; {remedy}'

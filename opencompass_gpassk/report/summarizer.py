@@ -30,7 +30,7 @@ from opencompass_gpassk.report.files import (
 )
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
-from opencompass_gpassk.report.stale_results import N, differences, told
+from opencompass_gpassk.report.stale_results import OF_RESPONSES, differences, told
 from opencompass_gpassk.results.read import ModelResult, read_result, without_texts
 from opencompass_gpassk.results.stored_result import (
     Result,
@@ -136,7 +136,9 @@ class GPassKSummarizer(DefaultSummarizer):
     def _renew(self) -> None:
         """Make results of other settings again, if OpenCompass evaluates; name the others."""
         differing = self._differing()
-        stale = {pair: found for pair, found in differing.items() if N not in found}
+        stale = {
+            pair: found for pair, found in differing.items() if not OF_RESPONSES & found.keys()
+        }
         if stale and evaluates(self.cfg):
             for (name, abbr), found in stale.items():
                 self.logger.warning(f'{name}/{abbr} is evaluated again: {told(found)}')
