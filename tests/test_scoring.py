@@ -92,7 +92,7 @@ def test_the_signature_says_how_the_figures_came_about() -> None:
         ),
         ({'copies': True}, '100% of the problems got 8 identical responses'),
         ({'mixed': True}, '2 different sampling settings'),
-        ({'not_known': 'min_p'}, 'sampling not known: min_p'),
+        ({'not_known': 'top_k'}, 'sampling not known: top_k'),
     ],
 )
 def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:

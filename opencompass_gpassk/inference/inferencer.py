@@ -141,7 +141,7 @@ class GPassKGenInferencer(GenInferencer):
             warn=self.logger.warning,
         )
         output = folder / name if self.is_main_process else None
-        with torch.no_grad(), progress_file(output, 'inference'):
+        with progress.held, torch.no_grad(), progress_file(output, 'inference'):
             drawing.finish()
         lost = drawing.lost
         if lost and len(lost) == len(requests):

@@ -103,7 +103,7 @@ class Progress:
         self.other_models: Counter[str] = Counter()
         self.other_settings = 0
         self._needless = False  # whether the progress file holds lines that aren't used
-        self._held = ExitStack()
+        self.held = ExitStack()  # the lock on the progress file, while responses are drawn
 
     def hold(self) -> None:
         """Let no other process save to the same file; one that outlived its job may do so.
@@ -114,7 +114,7 @@ class Progress:
         if not self.writes:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        file = self._held.enter_context(appended(self.path))
+        file = self.held.enter_context(appended(self.path))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -225,7 +225,6 @@ class Progress:
                 begin = ',' if number else '{'
                 out.write(f'{begin}\n"{request.index}": {shown[:-1]}, {told[1:]}')
             out.write('\n}' if self.requests else '{}')
-        self._held.close()
         if not lost and not self._needless:
             self.path.unlink()
         self._clear([self.predictions.with_name(name) for name in parts])

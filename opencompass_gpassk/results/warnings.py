@@ -108,7 +108,7 @@ def result_warnings(
 
 def _silent(protocol: Protocol, counts: Mapping[str, int]) -> list[str]:
     """Return warnings if many responses say nothing beside their thoughts, or refuse."""
-    empty, thoughts, refused = (counts[one] for one in ('empty', 'thoughts_only', 'refused'))
+    empty, thoughts, refused = (counts.get(one, 0) for one in ('empty', 'thoughts_only', 'refused'))
     silent = 100 * (empty + thoughts) / max(counts['trials'], 1)
     refusing = 100 * refused / max(counts['trials'], 1)
     wrong = f'count as wrong, which costs {ACCURACY(n=protocol.n).heading} up to'
