@@ -50,9 +50,10 @@ def test_thresholds_of_versions_and_of_soundness_are_read() -> None:
     result = make_version_result({'a': [2, 2, 1], 'g': [0, 1, 2]}, 2, [2])
     result['signature'] |= {'complete': 0.9, 'collapsed': 0.1}
     result['reasoning'] = {'threshold': 0.7}
+    result['groups'] |= {'v1': {'version': '1', 'problems': 1}, 'original': {'version': 'original'}}
     protocol = stored_protocol(result)
     assert (protocol.n, protocol.k, protocol.complete, protocol.collapsed) == (2, (2,), 0.9, 0.1)
-    assert protocol.groups == (('subject',),)
+    assert protocol.groups == (('subject',), ('version',))
     assert protocol.sound == 0.7
     result['signature']['judge'] = 'none'
     assert stored_protocol(result).sound is None

@@ -214,6 +214,10 @@ def test_what_fails_leaves_the_old_result(
 ) -> None:
     """The exit code says so, and why."""
     before = (run / 'results/demo/sums_en.json').read_bytes()
+    judge = ask(monkeypatch, right_if('0'))
+    assert main(['rescore', str(run), '--judge', 'llm', '-k', str(N + 1)]) == 1
+    assert f'k is {N + 1} and n is {N}' in capsys.readouterr().err
+    assert not judge.asked
     ask(monkeypatch, refusing('the key is refused'))
     assert main(['rescore', str(run), '--judge', 'llm']) == 1
     assert 'demo/sums_en: not rescored: the key is refused' in capsys.readouterr().err
@@ -249,9 +253,9 @@ def test_a_later_rescoring_keeps_the_judge_of_the_result(
 
 
 def test_a_later_rescoring_still_counts_undecided_answers_as_wrong(
-    run: Path, capsys: pytest.CaptureFixture[str]
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Until the judge is named anew; also if the run is not trusted."""
+    """Until the judge is named anew."""
     rescore = ['rescore', str(run)]
     assert main([*rescore, '--undecided', 'incorrect']) == 1
     assert '--undecided is for verdicts by rule; give --judge rule too' in capsys.readouterr().err
@@ -260,6 +264,8 @@ def test_a_later_rescoring_still_counts_undecided_answers_as_wrong(
     assert result(run)['signature']['judge'] == 'rule:undecided-incorrect'
     settings = result(run)['judging']['settings']
     assert recorded_judge(settings) == settings == {'mode': 'rule', 'undecided': 'incorrect'}
+    ask(monkeypatch, right_if('0'))
+    assert main([*rescore, '--judge', 'cascade']) == 0
     assert main([*rescore, '--judge', 'rule']) == 0
     assert result(run)['signature']['judge'] == 'rule'
 

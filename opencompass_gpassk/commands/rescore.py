@@ -148,11 +148,12 @@ class Changes:
             return None
         given = self.reasoning or recorded_reasoning(before['settings'])
         settings, threshold = ReasoningSettings.of(given), before.get('threshold')
-        if 'threshold' in given or before.get('scorer') != settings.scorer:
-            return settings
-        if threshold == settings.sound_threshold:
-            return settings
-        return replace(settings, threshold=threshold)
+        same = before.get('scorer') == settings.scorer and threshold != settings.sound_threshold
+        return (
+            replace(settings, threshold=threshold)
+            if same and 'threshold' not in given
+            else settings
+        )
 
 
 def rescore_run(
@@ -188,9 +189,8 @@ def rescore_run(
         try:
             after = _rescored(run, one, changes)
         except Exception as error:  # the files of a run may hold anything
-            known_kind = isinstance(error, (ValueError, JudgeError))
-            kind = '' if known_kind else f'{type(error).__name__}: '
-            note(f'{name}: not rescored: {kind}{error}')
+            told = isinstance(error, (ValueError, JudgeError))
+            note(f'{name}: not rescored: {"" if told else f"{type(error).__name__}: "}{error}')
             failed += 1
         else:
             note(f'{name}: {_change(one.result, after)}')
@@ -216,6 +216,13 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
         raise ValueError(f'{why}; {ANEW}')
     require_inside(run, one.path)
     require_no_links(run / 'summary')
+    reasoning = changes.reasoning_of(result.get('reasoning') or {})
+    protocol = replace(
+        protocol,
+        k=tuple(changes.k or protocol.k) if protocol.n > 1 else (),
+        taus=tuple(changes.taus or protocol.taus),
+        sound=reasoning.sound_threshold if reasoning and judged else None,
+    )
     if not judged and changes.of_verdicts:
         idle = ', '.join(changes.of_verdicts)
         note(f'{one.name}: its answers are not judged; {idle} has no effect')
@@ -223,7 +230,7 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
     evaluation = {'min_coverage': 1.0, 'postprocessors': {}, **(result.get('evaluation') or {})}
     if changes.min_coverage is not None:
         evaluation['min_coverage'] = changes.min_coverage
-    if not postprocessors.known(evaluation['postprocessors']):
+    if judged and not postprocessors.known(evaluation['postprocessors']):
         names = ', '.join(str(each.get('type')) for each in evaluation['postprocessors'].values())
         if changes.judge is None:
             judge = None
@@ -233,16 +240,9 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
             told = 'the whole responses are judged'
         note(f'{one.name}: {names} is not applied to the responses of a run folder; {told}')
     task = _task(run, one, table, evaluation)
-    reasoning = changes.reasoning_of(result.get('reasoning') or {})
     with progress_file(task.folder, 'evaluation'):
         scored = task.score_reasoning(reasoning) if reasoning else None
         verdicts = _kept(one, table, task) if judge is None else task.judge(JudgeSettings.of(judge))
-        protocol = replace(
-            protocol,
-            k=tuple(changes.k or protocol.k) if protocol.n > 1 else (),
-            taus=tuple(changes.taus or protocol.taus),
-            sound=reasoning.sound_threshold if reasoning and judged else None,
-        )
         new = task.result(protocol, verdicts, scored, stored_intervals(result))
     if 'details' not in result:
         del new['details']
@@ -279,7 +279,9 @@ def _task(
         table.problems,
         # The trials hold a gold answer as text; only its record tells a list from a text.
         [
-            raw if str(raw := response.record.get('gold')) == gold else gold
+            raw
+            if isinstance(raw := response.record.get('gold'), list) and str(raw) == gold
+            else gold
             for response, gold in zip(responses, golds, strict=True)
         ],
         responses,
