@@ -28,7 +28,7 @@ def ask(bases: str | list[str], number: int, **settings: Any) -> Counts:
         for n in range(number):
             yield n, {'model': 'm', 'messages': [{'role': 'user', 'content': str(n)}]}
 
-    Client(bases, key_env='NO_KEY', race=True, **settings).ask(requests(), receive, counts)
+    Client(bases, key_env='NO_KEY', cut_slow=True, **settings).ask(requests(), receive, counts)
     assert len(found) == number
     assert all(isinstance(outcome, Reply) for outcome in found.values())
     return counts
@@ -98,7 +98,7 @@ def test_a_server_that_fails_again_and_again_rests_twice_as_long_each_time(
     monkeypatch.setattr(client, 'FIRST_REST', 0.05)
     with JudgeServer(echo, always='500') as server:
         requests = [(n, {'model': 'm', 'messages': []}) for n in range(16)]
-        asking = Client(server.url, key_env='NO_KEY', race=True, give_up_after=1.5)
+        asking = Client(server.url, key_env='NO_KEY', cut_slow=True, give_up_after=1.5)
         asking.ask(requests, lambda key, outcome: False, Counts())
         assert 16 + 2 <= server.calls <= 16 + 10 + 6
 
@@ -240,9 +240,8 @@ def test_a_slow_server_is_not_loaded_with_repeats(
     seconds: float, timeout: float, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It works at one request at a time: a repeat waits for the others, a time-out grows."""
-    monkeypatch.setattr(client, 'STRAGGLING', 0.15)
+    monkeypatch.setattr(client, 'SLOW', 0.15)
     monkeypatch.setattr(client, 'FIRST_REST', 0.01)
     with JudgeServer(echo, latency=seconds, at_once=1) as server:
         counts = ask(server.url, 12, timeout=timeout, give_up_after=4.0)
     assert counts.calls <= most
-    assert 'overtaken' not in counts.failures

@@ -26,7 +26,7 @@ def test_thirty_percent_of_faults_cost_no_verdict(
     """Every trial is judged, none wrong, what hangs is not waited for, and none is asked again."""
     monkeypatch.setattr(client, 'FIRST_BACKOFF', 0.01)
     monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.1)
-    monkeypatch.setattr(client, 'STRAGGLING', 0.3)
+    monkeypatch.setattr(client, 'SLOW', 0.3)
     monkeypatch.setattr(client, 'FIRST_REST', 0.01)
     monkeypatch.setattr(client, 'LONGEST_REST', 0.02)
     candidates = [
@@ -45,7 +45,7 @@ def test_thirty_percent_of_faults_cost_no_verdict(
         assert other.calls >= 700  # it did die
         assert found.ledger.failures.total() > 0.2 * TRIALS
         calls = one.calls + other.calls
-        # Twice is judged only what was lost on its way back: cut off, or overtaken.
+        # Twice is judged only what was lost on its way back: cut off.
         assert (one.judged + other.judged).total() <= TRIALS + 100
         again = Pipeline(settings, store).run(candidates)
         assert again.judgements == found.judgements

@@ -218,11 +218,11 @@ def test_a_response_that_the_server_broke_off_is_asked_for_again(tmp_path: Path)
     assert 'what' not in texts(records)
 
 
-def test_a_slow_response_is_shown_and_never_raced(
+def test_a_slow_response_is_shown_and_never_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of two responses to one request the shorter would come first."""
-    monkeypatch.setattr(client, 'STRAGGLING', 0.05)
+    """Shorter responses would take the place of longer ones."""
+    monkeypatch.setattr(client, 'SLOW', 0.05)
     monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 0.1)
     slow = iter([1.3])
     with JudgeServer(echo, latency=lambda: next(slow, 0.01)) as server:

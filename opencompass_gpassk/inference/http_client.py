@@ -24,7 +24,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import cycle
 from queue import Empty, SimpleQueue
-from statistics import median
 from typing import Any, NamedTuple, TypeVar
 from urllib.request import getproxies, proxy_bypass
 
@@ -209,6 +208,7 @@ class Endpoint:
         rest: Length of the current or last rest; 0 after a reply.
         timeout: Of one request; it grows while the endpoint replies to none in that time.
         answered: When the latest request that got a reply was sent; -inf if none ever did.
+        slowest: How long the slowest reply of late took; 0 before the first.
         last: The last failure.
     """
 
@@ -221,6 +221,7 @@ class Endpoint:
         self.opens_at = 0.0
         self.rest = 0.0
         self.answered = float('-inf')
+        self.slowest = 0.0
         self.last: Failure | None = None
         self._growth = 1.0
         self._failures = 0  # in a row
@@ -229,8 +230,9 @@ class Endpoint:
         """Return how many more requests it may be sent."""
         return max(0, int(self.limit) - self.in_flight) if now >= self.opens_at else 0
 
-    def replied(self, sent: float) -> None:
+    def replied(self, sent: float, now: float) -> None:
         """Note a reply: the limit grows."""
+        self.slowest = max(now - sent, 0.99 * self.slowest)
         self.limit = min(self.limit + self._growth, float(self.most))
         self.answered = max(self.answered, sent)
         self._failures = 0
@@ -261,9 +263,8 @@ class Endpoint:
 
 FIRST_BACKOFF = 0.5  # seconds
 LONGEST_BACKOFF = 30.0
-STRAGGLING = 30.0  # seconds after which a request may be asked again elsewhere
-STRAGGLING_MEDIANS = 10
-MOST_RACING = 4  # requests of one prompt at once; if one of so many times out, it is given up
+SLOW = 30.0  # seconds; a request that takes less is never cut
+SLOW_TIMES = 10  # as long as the slowest reply of late
 MOST_OPEN = 4  # prompts that failed and wait, for each request that may be in flight
 FIRST_WORD = 8.0  # seconds without any reply until the user is told
 GRACE = 10.0  # seconds for the requests in flight to end after an error that stops everything
@@ -287,9 +288,9 @@ class Client:
         retries: How often a failed request is tried again. Only failures of an endpoint that has
             replied before count.
         give_up_after: Seconds without a reply from any endpoint, after which asking ends.
-        race: Ask again about a request that takes far longer than others, and take the first
-            reply; at the same endpoint not while it works at others. Right where any reply will
-            do; responses that are drawn as samples must not race, since the shorter ones would win.
+        cut_slow: Cut a request that takes far longer than the slowest reply of late, and send it
+            again; each time it may take twice as long. Right where any reply will do; of responses
+            that are drawn as samples it would cut the long ones.
 
     Raises:
         ValueError: If a URL or the key can't be used.
@@ -305,7 +306,7 @@ class Client:
         deadline: float | None = None,
         retries: int = 12,
         give_up_after: float = 300.0,
-        race: bool,
+        cut_slow: bool,
     ) -> None:
         self.addresses = read_addresses(api_base)
         self.key_env = key_env
@@ -314,7 +315,7 @@ class Client:
         self.deadline = deadline
         self.retries = retries
         self.give_up_after = give_up_after
-        self.race = race
+        self.cut_slow = cut_slow
         self.newer_length: set[Address] = set()  # endpoints that take only NEWER_LENGTH
         self.limits: dict[
             Address, float
@@ -453,37 +454,6 @@ class Client:
         return replace(outcome, detail=detail), tokens
 
 
-@dataclass(eq=False)
-class _Flight:
-    """One request of a prompt.
-
-    Attributes:
-        endpoint: Where it is sent; None while it waits for room.
-        sent: When it was sent; 0 while it waits.
-        late: Whether it is so old that another was sent; it then takes no room any more.
-    """
-
-    endpoint: Endpoint | None
-    sent: float = 0.0
-    late: bool = False
-    task: asyncio.Task[Outcome] = field(init=False)
-
-
-@dataclass(eq=False)
-class _Prompt:
-    """One prompt until it has an outcome.
-
-    Attributes:
-        fields: The fields of its requests.
-        failed_at: How often it failed, or was late, at each endpoint.
-        flights: Its requests that are open; all but the last are late.
-    """
-
-    fields: Mapping[str, Any]
-    failed_at: Counter[Endpoint] = field(default_factory=Counter)
-    flights: list[_Flight] = field(default_factory=list)
-
-
 class _Asking:
     """One :meth:`Client.ask`, in one event loop: a task for each open prompt."""
 
@@ -508,8 +478,6 @@ class _Asking:
         self.open: dict[asyncio.Task[None], Hashable] = {}  # keys of prompts without an outcome
         self.waiting: deque[asyncio.Future[None]] = deque()  # for room at an endpoint
         self.in_air = 0  # requests
-        self.latencies: deque[float] = deque(maxlen=1000)
-        self.straggling = STRAGGLING
         self.silent_since: float | None = None  # time of the first failure after the last reply
         self.lost: GivenUp | None = None  # why no further reply can be expected
         self.broken = False  # whether the receiver failed
@@ -591,7 +559,7 @@ class _Asking:
         self, key: Hashable, fields: Mapping[str, Any], endpoint: Endpoint | None
     ) -> None:
         """Hand over the outcome of one prompt, and ask again if that is wished."""
-        while self._hand_over(key, await self._outcome(_Prompt(fields), endpoint)):
+        while self._hand_over(key, await self._outcome(fields, endpoint)):
             endpoint = None
 
     def _hand_over(self, key: Hashable, outcome: Outcome) -> bool:
@@ -603,78 +571,49 @@ class _Asking:
             self.broken = True
             raise
 
-    async def _outcome(self, prompt: _Prompt, endpoint: Endpoint | None) -> Outcome:
-        """Send requests until one gets a reply, or the prompt fails for good."""
-        first_failed, failures, began = 0.0, 0, self.now()
-        flights = prompt.flights
-        self._launch(prompt, endpoint)
-        try:
-            while True:
-                done, _ = await asyncio.wait(
-                    [one.task for one in flights],
-                    timeout=self._patience(prompt),
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                if not done and self._is_late(prompt):
-                    self._be_late(prompt)
-                    self._launch(prompt)
-                for flight in [one for one in flights if one.task in done]:
-                    flights.remove(flight)
-                    outcome, sent_to = flight.task.result(), flight.endpoint
-                    if isinstance(outcome, Reply) or outcome.permanent or sent_to is None:
-                        return outcome
-                    first_failed = first_failed or self.now()
-                    if outcome.kind == 'forbidden' and sent_to.answered > first_failed:
-                        # The key is still good for others, so it is the prompt.
-                        return Failure('refused', True, outcome.detail)
-                    # A failure is the prompt's own only if the server works for others.
-                    failures += outcome.reached and sent_to.answered >= 0
-                    # A prompt that takes too long so often would take too long again.
-                    hangs = outcome.kind == 'timeout' and (
-                        len(flights) >= MOST_RACING - 1
-                        if self.client.race
-                        else self.now() >= began + 2 * self.client.timeout
-                    )
-                    if failures > self.client.retries or hangs:
-                        # What can't be read so often, while the server works, is the prompt's.
-                        return replace(outcome, permanent=outcome.kind == 'bad reply')
-                    if all(one.late for one in flights):
-                        pause = FIRST_BACKOFF * 2.0 ** max(failures - 1, 0)
-                        self._launch(prompt, pause=random.uniform(0, min(pause, LONGEST_BACKOFF)))
-        finally:
-            for flight in flights:
-                if flight.task.cancel() and flight.sent:
-                    self.counts.failures[self.lost.kind if self.lost else 'overtaken'] += 1
+    async def _outcome(self, fields: Mapping[str, Any], endpoint: Endpoint | None) -> Outcome:
+        """Send a prompt until it gets a reply, or fails for good."""
+        first_failed, failures, waited = 0.0, 0, 0.0
+        failed_at: Counter[Endpoint] = Counter()
+        while True:
+            if endpoint is None:
+                while (endpoint := self._place(failed_at)) is None:
+                    await self._turn(first=True)
+                self.counts.retries += 1
+            sent = self.now()
+            outcome = await self._send(fields, endpoint, failed_at)
+            waited += self.now() - sent
+            if isinstance(outcome, Reply) or outcome.permanent:
+                return outcome
+            first_failed = first_failed or self.now()
+            if outcome.kind == 'forbidden' and endpoint.answered > first_failed:
+                # The key is still good for others, so it is the prompt.
+                return Failure('refused', True, outcome.detail)
+            # A failure is the prompt's own only if the server works for others.
+            failures += outcome.reached and endpoint.answered >= 0
+            # A prompt that takes too long so often would take too long again.
+            longest = (8 if self.client.cut_slow else 2) * self.client.timeout
+            hangs = outcome.kind == 'timeout' and waited >= longest
+            if failures > self.client.retries or hangs:
+                # What can't be read so often, while the server works, is the prompt's.
+                return replace(outcome, permanent=outcome.kind == 'bad reply')
+            pause = FIRST_BACKOFF * 2.0 ** max(failures - 1, 0)
+            await asyncio.sleep(random.uniform(0, min(pause, LONGEST_BACKOFF)))
+            endpoint = None
 
-    def _launch(
-        self, prompt: _Prompt, endpoint: Endpoint | None = None, *, pause: float = 0.0
-    ) -> None:
-        flight = _Flight(endpoint)
-        flight.task = self.loop.create_task(self._send(prompt, flight, pause))
-        prompt.flights.append(flight)
-
-    async def _send(self, prompt: _Prompt, flight: _Flight, pause: float) -> Outcome:
-        """Send a request once; after a pause and when an endpoint has room, if it has none yet."""
-        failed_at = prompt.failed_at
-        endpoint = flight.endpoint
-        if endpoint is None:
-            await asyncio.sleep(pause)
-            while (endpoint := self._place(failed_at)) is None:
-                await self._turn(first=True)
-            flight.endpoint = endpoint
-            self.counts.retries += 1
-        flight.sent = self.now()
+    async def _send(
+        self, fields: Mapping[str, Any], endpoint: Endpoint, failed_at: Counter[Endpoint]
+    ) -> Outcome:
+        """Send a request to an endpoint with a place for it; count a failure in ``failed_at``."""
+        sent = self.now()
         self.counts.calls += 1
         self.in_air += 1
         try:
-            outcome, tokens = await self.client.send(
-                self.session, endpoint.address, prompt.fields, endpoint.timeout
-            )
+            outcome, tokens = await self._sent(fields, endpoint, failed_at.total())
             self.counts.prompt_tokens += tokens[0]
             self.counts.completion_tokens += tokens[1]
             if isinstance(outcome, Reply):
-                endpoint.replied(flight.sent)
-                self.latencies.append(self.now() - flight.sent)
+                endpoint.replied(sent, self.now())
                 self._heard()
                 return outcome
             self.counts.failures[outcome.kind] += 1
@@ -686,49 +625,39 @@ class _Asking:
                 self._heard()  # the server works
                 return outcome
             if outcome.works or (outcome.kind == 'bad reply' and endpoint.answered >= 0):
-                endpoint.replied(flight.sent)
+                endpoint.replied(sent, self.now())
                 self._heard()
-            elif not flight.late:
-                self._note(endpoint, flight.sent, outcome, prompt.fields['model'])
+            else:
+                self._note(endpoint, sent, outcome, fields['model'])
             return replace(outcome, permanent=False)
+        except asyncio.CancelledError:
+            if self.lost:
+                self.counts.failures[self.lost.kind] += 1
+            raise
         finally:
             self.in_air -= 1
-            if not flight.late:
-                endpoint.in_flight -= 1
-                self._wake()
-
-    def _patience(self, prompt: _Prompt) -> float | None:
-        """Return the seconds until the last request may be late; None if no other may be sent."""
-        if not self.client.race or len(prompt.flights) >= MOST_RACING:
-            return None
-        now = self.now()
-        left = (prompt.flights[-1].sent or now) + self.straggling - now
-        return left if left > 0 else self.straggling / 10
-
-    def _is_late(self, prompt: _Prompt) -> bool:
-        """Tell whether the last request takes so long that another may be sent.
-
-        That one goes to another endpoint. At its own, which may be slow, it would only add to the
-        work: there it waits, the longer the more is under way.
-        """
-        flight, now = prompt.flights[-1], self.now()
-        if not flight.sent or flight.endpoint is None:
-            return False
-        waited = now - flight.sent
-        if any(one.room(now) for one in self.endpoints if one is not flight.endpoint):
-            return waited >= self.straggling
-        return bool(self.latencies) and waited >= self.straggling * flight.endpoint.in_flight
-
-    def _be_late(self, prompt: _Prompt) -> None:
-        """Let the last request, which takes far longer than others, take no room any more."""
-        flight = prompt.flights[-1]
-        if flight.endpoint:
-            prompt.failed_at[flight.endpoint] += 1
-            waited = Failure('timeout', False, f'no reply for {self.now() - flight.sent:.0f} s')
-            self._note(flight.endpoint, flight.sent, waited, prompt.fields['model'])
-            flight.endpoint.in_flight -= 1
-            flight.late = True
+            endpoint.in_flight -= 1
             self._wake()
+
+    async def _sent(
+        self, fields: Mapping[str, Any], endpoint: Endpoint, failed: int
+    ) -> tuple[Outcome, tuple[int, int]]:
+        """Send a request; cut it if it takes far longer than the replies of late."""
+        sent = self.now()
+        send = self.client.send(self.session, endpoint.address, fields, endpoint.timeout)
+        request = self.loop.create_task(send)
+        try:
+            while self.client.cut_slow:
+                await asyncio.wait([request], timeout=SLOW)
+                if request.done():
+                    break
+                slowest = endpoint.slowest or max(one.slowest for one in self.endpoints)
+                waited = self.now() - sent
+                if slowest and waited >= max(SLOW, SLOW_TIMES * slowest) * 2**failed:
+                    return Failure('timeout', False, f'no reply for {waited:.0f} s'), (0, 0)
+            return await request
+        finally:
+            request.cancel()
 
     def _place(self, failed_at: Counter[Endpoint]) -> Endpoint | None:
         """Take a place at an endpoint: where the prompt failed least, then where most is free."""
@@ -760,8 +689,6 @@ class _Asking:
         while self.lost is None:
             await asyncio.sleep(TICK)
             now = self.now()
-            if self.latencies:
-                self.straggling = max(STRAGGLING, STRAGGLING_MEDIANS * median(self.latencies))
             if now >= self.began + FIRST_WORD and not self.told and self._never_replied():
                 for endpoint in self.endpoints:
                     self._tell(endpoint, 'has not replied yet')

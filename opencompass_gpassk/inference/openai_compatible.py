@@ -140,7 +140,7 @@ class OpenAICompatible(BaseAPIModel):
             max_concurrency=max_concurrency,
             timeout=timeout,
             give_up_after=give_up_after,
-            race=False,
+            cut_slow=False,
         )
         own = {
             'temperature': temperature,

@@ -148,7 +148,7 @@ class ServedJudge:
             deadline=settings.deadline,
             retries=settings.retries,
             give_up_after=settings.give_up_after,
-            race=True,  # a judge's second reply is as valid as its first
+            cut_slow=True,
         )
         fields = {'model': self.model, **self.settings, **settings.extra_body}
         del fields['extra_body']

@@ -46,7 +46,7 @@ def served_models(api_base: str | Sequence[str], key_env: str, model: str) -> di
         ValueError: If a server doesn't answer, refuses the key, or doesn't list the model; or if
             none is wanted and an id isn't 1 to 200 printable ASCII characters.
     """
-    client = Client(api_base, key_env=key_env, race=False)
+    client = Client(api_base, key_env=key_env, cut_slow=False)
     found: dict[str, Any] = {}
     for address in client.addresses:
         status, body = asyncio.run(_listed(client, address))
