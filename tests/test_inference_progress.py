@@ -195,3 +195,14 @@ def test_prediction_file_is_whole_or_not_there(
         with pytest.raises(KeyboardInterrupt):
             progress.finish({}, ['x-n6.json'])
     assert names(tmp_path) == {'tmp_x-n6.jsonl'}
+
+
+def test_one_process_saves_to_a_file(tmp_path: Path) -> None:
+    """A process may outlive its job; what a resumed one would write beside it is refused."""
+    first, second = (Progress(tmp_path / 'x-n6.json', requests(), 'model#1') for _ in range(2))
+    first.hold()
+    with pytest.raises(ValueError, match=r'tmp_x-n6\.jsonl: another process'):
+        second.hold()
+    with first.held:
+        pass
+    second.hold()

@@ -489,6 +489,21 @@ def test_a_folder_that_one_may_only_read(in_use: bool, tmp_path: Path, full: Pat
     assert said == str(SIZE + 1)
 
 
+def test_a_store_whose_writer_was_killed_can_be_read(full: Path) -> None:
+    """What it left is undone first, also by somebody who only reads."""
+    script = (
+        'import os, sqlite3, sys\n'
+        'connection = sqlite3.connect(sys.argv[1])\n'
+        "connection.execute('PRAGMA cache_size = 1')\n"
+        "connection.execute('UPDATE entries SET value = zeroblob(9000)')\n"
+        'os._exit(1)\n'
+    )
+    subprocess.run([sys.executable, '-c', script, str(full)], check=False)
+    assert full.with_name('verdicts.sqlite-journal').stat().st_size
+    with VerdictStore(full, read_only=True) as store:
+        assert len(list(store.records())) == SIZE
+
+
 def test_no_store_is_made_of_what_is_none(tmp_path: Path) -> None:
     """A folder, nothing, an empty file, an empty database and another program's are refused."""
     text, empty = tmp_path / 'important.db', tmp_path / 'notes.txt'

@@ -128,6 +128,17 @@ def test_a_length_goes_by_its_newer_name_where_the_older_one_is_refused(
     assert [body['max_completion_tokens'] for body in taken] == [12] * 12 + [9]
 
 
+def test_a_length_that_is_too_large_is_no_other_name(tmp_path: Path) -> None:
+    """The message says what to lower; nothing is asked at the server's own length."""
+    words = 'Invalid max_tokens value, the valid range of max_tokens is [1, 8]'
+    with (
+        JudgeServer(echo, respond=refusing(max_tokens=words)) as server,
+        pytest.raises(InferenceStoppedError, match='lower max_out_len'),
+    ):
+        run(OpenAICompatible('any', server.url), tmp_path)
+    assert not any('max_completion_tokens' in body for body in server.bodies)
+
+
 def test_a_server_that_refuses_what_no_protocol_names_is_asked_without(tmp_path: Path) -> None:
     """But a min_p of its own may hold, which the records say; a greedy response has none."""
     refuse = refusing(min_p='min_p is not supported', repeat_penalty='unknown repeat_penalty')

@@ -118,6 +118,8 @@ def test_greedy_samples_are_the_greedy_row(sweep: tuple[Path, str]) -> None:
         ({'gen_config': {'num_beams': 1, 'presence_penalty': 1}}, PAPER, 'presence_penalty=1'),
         ({'generation_kwargs': {'temperature': 0.6, 'n': 4, 'seed': 1}}, 'model', ''),
         ({'generation_kwargs': {'temperature': 0.6, 'num_beams': 2}}, 'greedy', 'num_beams=2'),
+        ({'temperature': '0.5'}, PAPER, 'temperature=0.5'),
+        ({'pred_postprocessor': {'temperature': 0.3}, 'top_k': -1}, {'top_k': 0}, ''),
         # Configs that decode greedily.
         ({'generation_kwargs': {'do_sample': False, 'temperature': 0.6}}, PAPER, ''),
         ({'gen_config': {'top_k': 1, 'temperature': 1e-6, 'top_p': 0.9}}, PAPER, ''),
