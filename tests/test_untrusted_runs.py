@@ -118,11 +118,15 @@ def test_a_summary_is_made_by_known_classes(run: SentRun, tmp_path: Path) -> Non
 )
 def test_nothing_is_written_through_a_link(run: SentRun, tmp_path: Path, name: str) -> None:
     """One that leads out of the run."""
-    elsewhere = tmp_path / 'elsewhere'
-    elsewhere.mkdir()
-    (run.folder / name).symlink_to(elsewhere / 'file' if '.' in name else elsewhere)
+    elsewhere, there = tmp_path / 'elsewhere', run.folder / name
+    if there.exists():
+        there.rename(elsewhere)
+    else:
+        elsewhere.mkdir()
+    there.symlink_to(elsewhere / 'file' if '.' in name else elsewhere)
+    before = {one: one.read_bytes() for one in elsewhere.rglob('*') if one.is_file()}
     assert main(['reasoneval', 'run', str(run.folder), '--model', 'demo']) == 1
-    assert not list(elsewhere.iterdir())
+    assert before == {one: one.read_bytes() for one in elsewhere.rglob('*') if one.is_file()}
 
 
 def test_no_module_of_the_folder_is_imported(run: SentRun) -> None:
@@ -227,13 +231,14 @@ def test_a_judge_that_gave_no_verdict_makes_no_result(
     command: str,
 ) -> None:
     """However few were asked: else the figures are those of the answers that nobody judged."""
+    before = run.result()
     with JudgeServer(lambda text: 'I like both.') as server:
         place(monkeypatch, server)
         for _ in range(2):  # also where what it said is in the store
             assert main([command, str(run.folder), '--judge', 'cascade']) == 1
             assert 'no verdict that can be read' in capsys.readouterr().err
         assert server.calls == 2  # the one answer, and once more since it was not read
-    assert not run.result_path.exists()
+    assert run.result() == before
     assert (run.folder / 'verdicts.sqlite').exists()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -71,7 +72,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader of our output has closed it, as head does
-        sys.stderr.close()
+        # Else Python writes what is left when it ends, and its exit code is 120.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         _tell(args.command, f'{error.filename}: {error.strerror}' if error.filename else str(error))

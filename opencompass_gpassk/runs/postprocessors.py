@@ -40,8 +40,9 @@ def recorded(postprocessors: Postprocessors) -> dict[str, dict[str, Any]]:
     """Return postprocessors as a result stores them: by name, known ones with their arguments."""
     found = {}
     for place, config in postprocessors.items():
-        kind = _function(config)
-        name = f'{kind.__module__}.{getattr(kind, "__qualname__", type(kind).__qualname__)}'
+        kind, name = _function(config), str(config['type'])
+        if kind is not None:  # the module that registers it is imported
+            name = f'{kind.__module__}.{getattr(kind, "__qualname__", type(kind).__qualname__)}'
         found[place] = {**(config if name in KNOWN else {}), 'type': name}
     return found
 
@@ -93,7 +94,6 @@ def _applied(config: Mapping[str, Any] | None) -> Callable[[str], Any]:
     return partial(_function(config), **arguments)
 
 
-def _function(config: Mapping[str, Any]) -> Callable[..., Any]:
+def _function(config: Mapping[str, Any]) -> Any:
     kind = config['type']
-    found: Callable[..., Any] = TEXT_POSTPROCESSORS.get(kind) if isinstance(kind, str) else kind
-    return found
+    return TEXT_POSTPROCESSORS.get(kind) if isinstance(kind, str) else kind
