@@ -16,6 +16,7 @@ from opencompass.openicl.icl_evaluator import BaseEvaluator
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.formats.stored_files import TRIALS_ENDING
 from opencompass_gpassk.inference.sample_requests import check_test_range, identify
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, config_hash
@@ -279,7 +280,7 @@ class AnsweredTask:
         if self.folder:
             if looks := earlier_looks(self.folder, result['signature']['n']):
                 result['looks'] = looks
-            store(self.folder.with_name(f'{self.folder.name}.trials.jsonl.gz'), table, result)
+            store(self.folder.with_name(f'{self.folder.name}{TRIALS_ENDING}'), table, result)
             steps = self.folder.with_name(f'{self.folder.name}.steps.jsonl.gz')
             if reasoning:
                 from opencompass_gpassk.reasoneval.score_responses import write_steps

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from judge_server import JudgeServer, reply_body
 from mmengine.config import Config
 from opencompass.registry import PARTITIONERS, RUNNERS
+from opencompass.utils import build_model_from_cfg
 from opencompass_here import job_here
 
 import opencompass_gpassk.commands.run
@@ -499,6 +501,16 @@ def test_what_a_server_is_not_seen_to_apply_is_not_known(
     assert Config.fromfile(tried[0]).models[0].get('not_known', []) == not_known
     assert ('is not known' in capsys.readouterr().err) == bool(not_known)
     assert server.calls <= 12
+    # A job that goes on keeps what was found, and tries no more than that the server replies.
+    configs = tried[0].with_suffix('') / '20260101_000000/configs'
+    configs.mkdir(parents=True)
+    shutil.copy(tried[0], configs / '20260101_000000_1.py')
+    server.bodies.clear()
+    assert main(['run', *job, '--resume']) == 0
+    (model,) = Config.fromfile(tried[1]).models
+    assert ([*model.not_known] if 'not_known' in model else []) == not_known
+    assert all(body.get('max_tokens', 2) == 2 for body in server.bodies)
+    build_model_from_cfg(model)
 
 
 def test_a_key_is_asked_for_and_written_nowhere(

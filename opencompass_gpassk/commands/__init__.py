@@ -12,9 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from opencompass_gpassk.formats.stored_files import full_disk_named, written_whole
+from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, full_disk_named, written_whole
 
-TRIALS = '.trials.jsonl.gz'
 PARTS_OF_RUNS = frozenset(
     ('configs', 'logs', 'predictions', 'results', 'verdicts.sqlite', 'step_scores.sqlite')
 )
@@ -128,11 +127,13 @@ def _replaces(output: Path, given: Path | str) -> bool:
         return os.path.samestat(output.stat(), os.fstat(0))
     path = Path(given)
     if not path.is_dir():
-        trials = path.with_name(f'{path.stem}{TRIALS}')
-        result = path.with_name(f'{path.name.removesuffix(TRIALS)}.json')
+        trials = path.with_name(f'{path.stem}{TRIALS_ENDING}')
+        result = path.with_name(f'{path.name.removesuffix(TRIALS_ENDING)}.json')
         return any(one.exists() and one.samefile(output) for one in (path, trials, result))
     file, folder = output.resolve(), path.resolve()
-    has_trials = file.with_name(f'{file.stem}{TRIALS}').is_file() or file.name.endswith(TRIALS)
+    has_trials = file.with_name(f'{file.stem}{TRIALS_ENDING}').is_file() or file.name.endswith(
+        TRIALS_ENDING
+    )
     return file.is_relative_to(folder) and (
         has_trials or not PARTS_OF_RUNS.isdisjoint(file.relative_to(folder).parts)
     )

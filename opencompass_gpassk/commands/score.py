@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import (
-    TRIALS,
     add_command,
     add_numbers,
     add_undecided_argument,
@@ -24,7 +23,7 @@ from opencompass_gpassk.commands import (
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.jsonlines import without_nan
-from opencompass_gpassk.formats.stored_files import written_whole
+from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, written_whole
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.verdict_store import VerdictStore, stored_audit
@@ -181,7 +180,7 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(_files(args.output), inputs, made=True, begin=BEGIN)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
-    if any(path.endswith(TRIALS) for path in args.samples):
+    if any(path.endswith(TRIALS_ENDING) for path in args.samples):
         return _show(_remade(args))
     judge = 'rule' if args.judge in (None, THEIRS) else args.judge
     settings = read_settings(judge, args.undecided)
@@ -244,7 +243,7 @@ def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
             f'of texts (copies, empty responses) is that of {one.path}'
         )
         if path := _place(args.output, model, name, alone=len(found) == 1):
-            check_outputs(_files(path), args.samples, made=True)
+            check_outputs(_files(path), args.samples, made=True, begin=BEGIN)
             _write(path, table, result)
     return results
 
@@ -464,7 +463,7 @@ def _place(output: Path | None, model: str, name: str, *, alone: bool) -> Path |
 
 def _files(path: Path | None) -> list[Path]:
     """Return a result and its trials."""
-    return [path, path.parent / f'{path.stem}.trials.jsonl.gz'] if path else []
+    return [path, path.parent / f'{path.stem}{TRIALS_ENDING}'] if path else []
 
 
 def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:

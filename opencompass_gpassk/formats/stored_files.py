@@ -50,6 +50,7 @@ SAMPLES = LineBounds(PREDICTIONS_BYTES, 1_000_000, RESULT_BYTES)
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 GZIP = b'\x1f\x8b'
+TRIALS_ENDING = '.trials.jsonl.gz'  # of the file of trials beside a result
 MEMBERS = 1000  # of a gzip file; reading many empty ones would take minutes
 PIECE = MIB  # bytes read at once
 BLANK = re.compile(r'[ \t\n\r]*')

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import called, short_line
-from opencompass_gpassk.formats.stored_files import read_json, read_object
+from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, read_json, read_object
 from opencompass_gpassk.results.judged_trials import VALIDITY
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.schema import check_result
@@ -31,7 +31,6 @@ from opencompass_gpassk.runs.config import find_run, planned_run, read_run_confi
 from opencompass_gpassk.runs.task_states import State, TaskState, task_states
 from opencompass_gpassk.trials import Trial, TrialTable, read_meta, read_trials
 
-TRIALS = '.trials.jsonl.gz'
 TIME = re.compile(r'\d{8}_\d{6}')
 OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})
 MOST_NAMED = 5  # skipped files named in a message
@@ -206,7 +205,9 @@ def results_below(path: Path) -> tuple[list[Path], list[Path]]:
             files |= {folder / one for one in names if one.endswith('.json')}
             # If the result of a trials file is missing, reading it reports that.
             files |= {
-                folder / f'{one.removesuffix(TRIALS)}.json' for one in names if one.endswith(TRIALS)
+                folder / f'{one.removesuffix(TRIALS_ENDING)}.json'
+                for one in names
+                if one.endswith(TRIALS_ENDING)
             }
         folders[:] = [one for one in folders if not one.startswith('.')]
     return sorted(runs), sorted(files)
@@ -285,8 +286,8 @@ def find_results(paths: Sequence[Path]) -> Sources:
                 'in it, or a result of gpassk score'
             )
         path = given
-        if given.name.endswith(TRIALS):
-            path = given.with_name(f'{given.name.removesuffix(TRIALS)}.json')
+        if given.name.endswith(TRIALS_ENDING):
+            path = given.with_name(f'{given.name.removesuffix(TRIALS_ENDING)}.json')
         run = run_around(path)
         runs, files = ([run], []) if run else results_below(path)
         if not runs and not files:
@@ -422,8 +423,8 @@ def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -
     except Exception as error:  # configs and logs may contain anything
         sources.faults.append(f'{run}: its tasks are not known: {error}')
     trials = [
-        file.with_name(f'{file.name.removesuffix(TRIALS)}.json')
-        for file in sorted(root.rglob(f'*{TRIALS}'))
+        file.with_name(f'{file.name.removesuffix(TRIALS_ENDING)}.json')
+        for file in sorted(root.rglob(f'*{TRIALS_ENDING}'))
     ]
     resolved = {path: _resolved(path) for path in [*states, *sorted(root.rglob('*.json')), *trials]}
     meant = [
@@ -458,7 +459,7 @@ def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -
 
 def _take_alone(found: ModelResult, sources: Sources) -> None:
     """Add trials whose result can't be read."""
-    name = found.path.stem + TRIALS
+    name = found.path.stem + TRIALS_ENDING
     try:
         told = {**read_meta(found.path.with_name(name)), 'trials_file': name}
     except ValueError as error:
@@ -471,7 +472,7 @@ def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
     """Add the results among files to the sources; other files are reported in one message."""
     others = []
     for path in files:
-        beside = _is_file(path.with_name(path.stem + TRIALS))
+        beside = _is_file(path.with_name(path.stem + TRIALS_ENDING))
         meant = path == given or beside
         result = _read(path, sources, meant)
         if result is not None and is_ours(result):
@@ -521,7 +522,9 @@ def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | 
             return {}
         return read_result(path)
     except (OSError, ValueError) as error:
-        if isinstance(error, FileNotFoundError) and _is_file(path.with_name(path.stem + TRIALS)):
+        if isinstance(error, FileNotFoundError) and _is_file(
+            path.with_name(path.stem + TRIALS_ENDING)
+        ):
             return None  # it is one of those that are alone
         sources.faults.append(str(error))
         sources.unread[path] = str(error)

@@ -10,8 +10,10 @@ from mmengine.config import ConfigDict
 from opencompass.registry import PARTITIONERS, RUNNERS
 from opencompass.utils import get_infer_output_path
 
+from opencompass_gpassk.formats.stored_files import TRIALS_ENDING
+
 ASIDE = '.earlier'
-BESIDE = ('.json', '.trials.jsonl.gz', '.steps.jsonl.gz')  # files of a result
+BESIDE = ('.json', TRIALS_ENDING, '.steps.jsonl.gz')  # files of a result
 
 
 def evaluates(config: Mapping[str, Any]) -> bool:

@@ -219,7 +219,7 @@ def run(args: argparse.Namespace) -> int:
                 'this setting as it was. With --resume, -n, -k, --tau, --judge, --workers and the '
                 'address of a server may change'
             )
-    known: dict[str, Any] = {}
+    not_known: dict[str, list[str]] | None = None
     if args.resume and (resumed := _resumed(work_dir)):
         folder, run_before, finished = resumed
         args.opencompass += ['-r', folder.name]
@@ -229,7 +229,8 @@ def run(args: argparse.Namespace) -> int:
             'num_split': former.get('num_split', former['num_worker']),
             'min_task_size': former.get('min_task_size', FEWEST_ROWS),
         }
-        known = {one['abbr']: one.get('not_known') for one in run_before['models']}
+        # One signature for all samples of a job.
+        not_known = {one['abbr']: one.get('not_known', []) for one in run_before['models']}
         # Results of another n stay in the table.
         asked = {one['abbr'] for one in config['datasets']}
         others = [one for one in run_before['datasets'] if one['abbr'] in finished - asked]
@@ -248,10 +249,7 @@ def run(args: argparse.Namespace) -> int:
         check_sampling(config)
     print('Checking data and servers …', file=sys.stderr)
     load_data(config['datasets'])
-    _check(config, ask=not args.dry_run)
-    for model in config['models']:
-        if model['abbr'] in known:  # one signature for all samples
-            model['not_known'] = known[model['abbr']]
+    _check(config, not_known, ask=not args.dry_run)
     text = job_text(config, work_dir, workers=workers, partition=args.slurm, shards=shards)
     require_idle(work_dir)  # another start may have been as far
     with written_whole(path) as part:
@@ -421,8 +419,16 @@ def load_data(datasets: Sequence[Mapping[str, Any]]) -> None:
             raise ValueError(f'{dataset["abbr"]} does not load: {kind}{error}{ways_out}') from error
 
 
-def _check(config: Mapping[str, Any], *, ask: bool) -> None:
+def _check(
+    config: Mapping[str, Any], not_known: Mapping[str, list[str]] | None, *, ask: bool
+) -> None:
     """Check the addresses of models and judges, ask the servers, note what they may not apply.
+
+    Args:
+        config: The job.
+        not_known: Model → the parameters that the job's earlier start did not see applied; None if
+            it is the first.
+        ask: Whether servers are asked.
 
     Raises:
         ValueError: If the job would fail.
@@ -432,6 +438,9 @@ def _check(config: Mapping[str, Any], *, ask: bool) -> None:
     models = [one for one in config['models'] if str(one['type']).endswith('.OpenAICompatible')]
     for one in (*judges, *models):
         read_addresses(one.get('api_base', ''))
+    for one in models:
+        if not_known and not_known[one['abbr']]:
+            one['not_known'] = not_known[one['abbr']]
     if not ask:
         return
     for one in {repr(judge): judge for judge in judges}.values():
@@ -444,7 +453,7 @@ def _check(config: Mapping[str, Any], *, ask: bool) -> None:
         for one in config['datasets']
     )
     for model in models:
-        if unsure := try_requests(model, protocols):
+        if unsure := try_requests(model, protocols, effects=not_known is None):
             model['not_known'] = unsure
             note(
                 f'{model["path"]}: whether the server applies {", ".join(unsure)} is not known. '

@@ -111,12 +111,15 @@ async def _listed(client: Client, address: Address) -> tuple[int, Any]:
         ) from None
 
 
-def try_requests(config: Mapping[str, Any], protocols: Collection[Sampling]) -> list[str]:
+def try_requests(
+    config: Mapping[str, Any], protocols: Collection[Sampling], *, effects: bool
+) -> list[str]:
     """Ask the server of a model for two tokens under each sampling protocol, as the job will.
 
     Args:
         config: The config of an :class:`~opencompass_gpassk.inference.OpenAICompatible`.
         protocols: Those of the data sets.
+        effects: Whether to try which parameters have an effect, too.
 
     Returns:
         The parameters that the server takes, but was not seen to apply.
@@ -153,7 +156,7 @@ def try_requests(config: Mapping[str, Any], protocols: Collection[Sampling]) -> 
             f'the signature of the results says, add: --without {without}'
         )
     sampled = any(one.mode == 'sampled' for one in protocols)
-    return _without_effect(model) if sampled else []
+    return _without_effect(model) if effects and sampled else []
 
 
 def _without_effect(model: OpenAICompatible) -> list[str]:
