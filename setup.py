@@ -35,6 +35,7 @@ REQUIREMENTS = [
     'jinja2>=3.1',
     'latex2mathml>=3.77',
     'markupsafe>=2',
+    'pydantic>=2.7,<3',
     'psutil>=5.9',
     'scipy>=1.9',
     'tabulate>=0.9',
