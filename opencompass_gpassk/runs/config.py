@@ -126,14 +126,12 @@ class Run:
     Attributes:
         folder: The timestamp folder.
         pairs: (model, data set) abbrs in the order of the config.
-        shared_evaluation: Whether one eval task, and so one log, may cover several data sets.
         samples: Data set → how often each problem is sampled; not of those cut by a test_range.
         min_coverage: Data set → least share of the responses that an evaluation needs.
     """
 
     folder: Path
     pairs: list[tuple[str, str]]
-    shared_evaluation: bool = False
     samples: Mapping[str, int] = field(default_factory=dict)
     min_coverage: Mapping[str, float] = field(default_factory=dict)
 
@@ -233,16 +231,9 @@ def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
     pairs = [(_model_abbr(model), _dataset_abbr(dataset)) for model, dataset in planned(config)]
     datasets = {_dataset_abbr(dataset): dataset for _, dataset in planned(config)}
     coverage = {abbr: evaluator_of(one).get('min_coverage') for abbr, one in datasets.items()}
-    evaluation = config.get('eval')
-    partitioner = evaluation.get('partitioner') if isinstance(evaluation, Mapping) else None
-    settings = partitioner if isinstance(partitioner, Mapping) else {}
-    # OpenCompass's default is one data set per task.
-    naive = 'NaivePartitioner' in str(settings.get('type', 'NaivePartitioner'))
-    shared = not naive or settings.get('n', 1) != 1
     return Run(
         folder,
         list(dict.fromkeys(pairs)),
-        shared,
         {
             abbr: n
             for abbr, one in datasets.items()

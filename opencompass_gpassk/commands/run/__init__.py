@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -48,15 +47,14 @@ from opencompass_gpassk.runs.config import (
     read_run_config,
     run_config,
 )
-from opencompass_gpassk.runs.running_job import LOG, begun_run, lock, require_idle
-from opencompass_gpassk.runs.task_progress import watch
+from opencompass_gpassk.runs.running_job import LOG, lock, require_idle
 from opencompass_gpassk.runs.task_states import (
     State,
     last_exception,
     read_log,
     task_states,
-    tell_interrupted,
 )
+from opencompass_gpassk.runs.watch import watch
 
 DESCRIPTION = """\
 Sample the problems of data sets n times from models, judge the answers and print the table:
@@ -477,10 +475,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
             watch(work_dir, lambda _: process.poll() is None)
             process.wait()
         except KeyboardInterrupt:
-            since = time.time()
             _end(process.pid)
-            with suppress(ValueError, OSError):  # there may be no run yet
-                tell_interrupted(begun_run(work_dir), since)
             print(
                 f'\nInterrupted. Go on with the same command and --resume, or: '
                 f'opencompass {path} -r',
