@@ -22,7 +22,7 @@ from opencompass_gpassk.formats.stored_files import CONFIG_BYTES, read_bytes
 NEEDED = ('models', 'datasets')
 # From the name at the beginning of a line up to the next statement, which is not parsed.
 ASSIGNMENT = re.compile(
-    rb'^(models|datasets|model_dataset_combinations|infer|eval|summarizer)[ \t]*=(?!=)(.*?)'
+    rb'^(models|datasets|model_dataset_combinations|infer|summarizer)[ \t]*=(?!=)(.*?)'
     rb'(?=^[^\s)\]}#]|\Z)',
     re.MULTILINE | re.DOTALL,
 )

@@ -16,9 +16,8 @@ from typing import Any
 from opencompass_gpassk.commands import add_command, add_numbers, note
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.job import (
-    FEWEST_ROWS,
     WRITTEN_BY_US,
-    Protocol,
+    JobSettings,
     dataset_configs,
     difference,
     draws,
@@ -223,10 +222,7 @@ def run(args: argparse.Namespace) -> int:
         args.opencompass += ['-r', folder.name]
         former = run_before['infer']['partitioner']
         workers = args.workers or former['num_worker']
-        shards = {
-            'num_split': former.get('num_split', former['num_worker']),
-            'min_task_size': former.get('min_task_size', FEWEST_ROWS),
-        }
+        shards = {name: former[name] for name in ('num_split', 'min_task_size')}
         # One signature for all samples of a job.
         not_known = {one['abbr']: one.get('not_known', []) for one in run_before['models']}
         # Results of another n stay in the table.
@@ -286,7 +282,7 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
 
     sampling = {'temperature': args.temperature, 'top_p': args.top_p, 'top_k': args.top_k}
     usual = os.environ.get('GPASSK_K', '').replace(',', ' ').split()
-    protocol = Protocol(
+    settings = JobSettings(
         n=args.n,
         k=args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
         greedy=args.greedy,
@@ -296,7 +292,7 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         taus=args.tau,
         judge=args.judge,
     )
-    datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
+    datasets = [one for name in args.data for one in dataset_configs(name, settings)]
     if args.columns:
         _map_columns(datasets, args.columns)
     models = [
