@@ -170,7 +170,7 @@ def test_slurm_tells_of_tasks_that_write_nothing(
 
 
 def test_a_task_at_work_has_not_failed(tmp_path: Path) -> None:
-    """A traceback in its log was none that ended it; that of a silent one may be."""
+    """A traceback in its log was none that ended it, but for a silent one; a kill ends it."""
     log = tmp_path / 'logs' / 'infer' / 'm' / 'd.out'
     log.parent.mkdir(parents=True)
     log.write_text('Traceback (most recent call last):\n  File "x"\nValueError: caught\n')
@@ -178,6 +178,9 @@ def test_a_task_at_work_has_not_failed(tmp_path: Path) -> None:
     assert '3 of 8' in lines(tmp_path)[0]
     put(tmp_path, 'm/d', AT_WORK, age=600)
     assert lines(tmp_path)[0].startswith('m/d  failed in inference: ValueError: caught')
+    put(tmp_path, 'm/d', AT_WORK)
+    log.write_text('Killed\n')
+    assert lines(tmp_path)[0].startswith('m/d  failed in inference: Killed')
 
 
 @pytest.mark.parametrize(

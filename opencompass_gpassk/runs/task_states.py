@@ -275,7 +275,6 @@ class ModelFolder:
         told = {part: text for part, (text, _) in found.items() if text}
         at_work = any(working for _, working in found.values())
         whole = told.pop(dataset, '')
-        # A traceback in the log of a task at work was none that ended it.
         if (exception := self._exception(infer_log)) and not at_work:
             return self._make(dataset, State.FAILED, 'inference', exception, infer_log, told)
         # An evaluation log older than the inference is from an earlier start of the run.
@@ -309,8 +308,10 @@ class ModelFolder:
         place = self.folder / 'logs' / 'progress' / self.model / f'{part}.json'
         told, at_work = read_progress(place, stage)
         log = self._infer_logs.get(part) if stage == 'inference' else log
-        died = self._exception(log)
-        if at_work and died != BY_SCANCEL:
+        died = self._exception(log) or ''
+        # A traceback may have been caught; a task that was killed could not write that it ended.
+        killed = died == BY_SCANCEL or SUDDEN.match(died)
+        if at_work and not killed:
             return told, True
         if queued := in_queue().get(f'{self.model}/{part}'):  # also of one that was cancelled
             return queued, True
