@@ -19,7 +19,7 @@ from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING
 from opencompass_gpassk.inference.sample_requests import check_test_range, identify
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
-from opencompass_gpassk.judging.settings import JudgeSettings, config_hash
+from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.responses import Response
@@ -28,7 +28,7 @@ from opencompass_gpassk.results.make_result import make_result, make_table, stor
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, Protocol
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.runs import postprocessors
-from opencompass_gpassk.runs.config import N_OF_NAME
+from opencompass_gpassk.runs.config import N_OF_NAME, config_hash
 from opencompass_gpassk.runs.predictions import (
     PredictionFiles,
     align,

@@ -24,11 +24,10 @@ QWEN = JudgeIdentity('qwen', 'Is {answer} {gold}?', {'temperature': 0.0, 'menu':
 OTHER = JudgeIdentity('other', 'Are they the same?', {})
 SUM = Triple('1 + 1 = ?', '2', 'two')
 HOSTILE = Triple('2 + 2\n\x1b[2J = \ud800?', '4', 'five\u2028' + 'x' * 10**6)
-DAY = 86400
 RECORDS = [
     Record(SUM, QWEN, StoredVerdict(Verdict.CORRECT, '', '\\boxed{yes}', 100, 7), 1.7e9),
     Record(HOSTILE, QWEN, StoredVerdict(Verdict.INCORRECT, '', '\ud800 no', 50, 3), 1.7e9),
-    Record(SUM, OTHER, StoredVerdict(Verdict.UNJUDGED, 'too long'), time.time() - 9 * DAY),
+    Record(SUM, OTHER, StoredVerdict(Verdict.UNJUDGED, 'too long'), time.time()),
     Record(SUM, None, StoredVerdict(Verdict.INCORRECT, '', 'a word, no number'), time.time()),
 ]
 
@@ -61,22 +60,10 @@ def person(answer: str | int, **fields: Any) -> dict[str, Any]:
     return {'question': '1 + 1 = ?', 'gold': '2', 'answer': answer, **fields}
 
 
-@pytest.mark.parametrize(
-    ('options', 'numbers'),
-    [
-        (['--judge', 'qwen'], [0, 1]),
-        (['--verdict', 'incorrect'], [1, 3]),
-        (['--search', '1 + 1'], [0, 2, 3]),
-        (['--human'], [3]),
-        (['--judge', 'nobody'], []),
-    ],
-)
-def test_options_choose_what_is_exported(
-    store: Path, options: list[str], numbers: list[int], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A work dir means its run's store; what is printed without an output can be imported."""
-    assert main(['verdicts', 'export', str(store.parent.parent), *options]) == 0
-    assert capsys.readouterr().out == ''.join(verdict_line(RECORDS[n]) for n in numbers)
+def test_export_prints_what_import_reads(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A work dir means its run's store."""
+    assert main(['verdicts', 'export', str(store.parent.parent)]) == 0
+    assert capsys.readouterr().out == ''.join(map(verdict_line, RECORDS))
 
 
 @pytest.mark.parametrize('name', ['out.jsonl', 'out.jsonl.gz'])
@@ -150,14 +137,13 @@ def test_people_overrule(store: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     }
 
 
-def test_judges_verdicts_are_kept_unless_asked(store: Path, tmp_path: Path) -> None:
-    """A judge's verdict that is there already stands, but for --replace."""
+def test_judges_verdicts_are_kept(store: Path, tmp_path: Path) -> None:
+    """A judge's verdict that is there already stands."""
     row = json.loads(verdict_line(RECORDS[0])) | {'verdict': 'incorrect'}
     file = rows_file(tmp_path / 'rows.jsonl', row)
-    for options, verdict in (([], Verdict.CORRECT), (['--replace'], Verdict.INCORRECT)):
-        assert main(['verdicts', 'import', file, '--store', str(store), *options]) == 0
-        with VerdictStore(store) as opened:
-            assert opened.get(QWEN, [SUM])[SUM].verdict is verdict
+    assert main(['verdicts', 'import', file, '--store', str(store)]) == 0
+    with VerdictStore(store) as opened:
+        assert opened.get(QWEN, [SUM])[SUM].verdict is Verdict.CORRECT
 
 
 @pytest.mark.parametrize('case', CASES, ids=lambda case: case['id'])
@@ -193,11 +179,8 @@ def test_contradictions(store: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         (['--unjudged'], [0, 1, 3]),
         (['--judge', 'qwen'], [2, 3]),
-        (['--older-than', '30'], [2, 3]),
-        (['--older-than', '8'], [3]),
         (['--judge', 'qwen', '--unjudged'], [0, 1, 2, 3]),
         (['--human'], [0, 1, 2]),
-        (['--human', '--older-than', '1'], [0, 1, 2, 3]),
     ],
     ids=lambda value: ' '.join(map(str, value)),
 )
@@ -282,26 +265,6 @@ def test_others_files_are_not_touched(
     assert text.read_text() == 'of another program\n' and not empty.stat().st_size
     assert main(['verdicts', 'export', str(store), '-o', str(store)]) == 1
     assert 'name another output' in capsys.readouterr().err
-    assert held(store) == RECORDS
-
-
-@pytest.mark.parametrize(
-    'options',
-    [
-        ['prune', '--older-than', '-1', '--yes'],
-        ['prune', '--older-than', 'nan', '--yes'],
-        ['prune', '--older-than', 'inf', '--yes'],
-    ],
-    ids=' '.join,
-)
-def test_numbers_that_mean_nothing(
-    options: list[str], store: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """They are refused by name."""
-    action, name, *rest = options
-    assert main(['verdicts', action, str(store), name, *rest]) == 1
-    told = capsys.readouterr()
-    assert f'{name} is {rest[0]}' in told.err and not told.out
     assert held(store) == RECORDS
 
 

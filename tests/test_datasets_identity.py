@@ -41,13 +41,6 @@ def test_our_rows_know_their_replica_in_any_slice() -> None:
     assert identify(rows(LiveMathBench, 3, '[40:80]', 'data_1')) == whole[40:80]
 
 
-def test_plain_mappings_are_rows_too() -> None:
-    """Rows needn't come from the library datasets."""
-    ours = [{'problem_id': 'p', 'replica': 3, 'idx': 0}]
-    assert identify(ours) == [('p', 3)]
-    assert identify([{'idx': 7}, {'idx': 7}]) == [('7', 0), ('7', 1)]
-
-
 def test_rows_without_any_number_are_an_error() -> None:
     """Nothing is guessed where rows can't be told apart."""
     with pytest.raises(ValueError, match="neither the columns 'problem_id'"):

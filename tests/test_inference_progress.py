@@ -39,7 +39,7 @@ def begun(
 def saved(folder: Path, wanted: list[Request], **named: Any) -> Progress:
     """Save a response to each request."""
     progress = begun(folder, wanted, **named)
-    progress.append([(one, record(TEXTS[int(one.problem_id[1:])])) for one in wanted])
+    progress.save([(one, record(TEXTS[int(one.problem_id[1:])])) for one in wanted])
     return progress
 
 
@@ -75,7 +75,7 @@ def test_torn_last_line_is_dropped_alone(tmp_path: Path) -> None:
         path.write_bytes(whole[:end])
         progress = begun(tmp_path, requests())
         assert sorted(progress.places) == [0, 1, 2, 3, 4]
-    progress.append([(requests()[5], record('new'))])
+    progress.save([(requests()[5], record('new'))])
     begun(tmp_path, requests()).finish({}, [])
     assert texts(tmp_path / 'x-n6.json') == [*TEXTS[:5], 'new']
 
@@ -97,7 +97,7 @@ def test_responses_of_other_settings_are_set_aside_and_found_again(tmp_path: Pat
     saved(tmp_path, requests())
     other = begun(tmp_path, requests('other'))
     assert (len(other.places), other.other_settings) == (0, 6)
-    other.append([(one, record('another')) for one in requests('other')])
+    other.save([(one, record('another')) for one in requests('other')])
     other.finish({}, ['x-n6.json'])
     assert names(tmp_path) == {'x-n6.json', 'unused_x-n6.jsonl'}
     (tmp_path / 'x-n6.json').rename(tmp_path / 'unused_x-n6.json')
@@ -128,7 +128,7 @@ def test_lost_responses_and_those_of_another_model_or_data_set_are_never_taken(
     """They are asked for."""
     drawn = begun(tmp_path, requests(), name='x-n2')
     lost = {i: {**record(''), 'lost': 'HTTP 500'} for i in range(6)}
-    drawn.append([(one, lost[one.index]) for one in requests()])
+    drawn.save([(one, lost[one.index]) for one in requests()])
     drawn.finish(lost, [])
     saved(tmp_path, requests(), name='x-n3', model='model#2').finish({}, [])
     saved(tmp_path, requests(), name='xy-n6')
@@ -141,7 +141,7 @@ def test_a_corrected_gold_answer_costs_no_response(tmp_path: Path) -> None:
     """It is no part of the request; the record holds the new one."""
     given = {**record('drawn'), 'gold': 'wrong'}
     drawn = begun(tmp_path, requests(), name='x-abcdef-n6')
-    drawn.append([(one, given) for one in requests()])
+    drawn.save([(one, given) for one in requests()])
     drawn.finish({}, [])
     begun(tmp_path, requests()).finish({}, [])
     found = json.loads((tmp_path / 'x-n6.json').read_text('ascii')).values()
@@ -177,7 +177,7 @@ def test_only_one_of_several_processes_saves(tmp_path: Path) -> None:
     saved(tmp_path, requests(rows=range(2)), name='x-n2').finish({}, [])
     other = begun(tmp_path, requests(), writes=False)
     assert (other.reused, names(tmp_path)) == ({0, 1}, {'x-n2.json'})
-    other.append([(requests()[2], record('x'))])
+    other.save([(requests()[2], record('x'))])
     assert sorted(other.places) == [0, 1, 2]
 
 

@@ -15,8 +15,9 @@ from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.models import OpenAISDK
 from opencompass.openicl.icl_prompt_template import PromptTemplate
 
-from opencompass_gpassk.judging.settings import config_hash, judge_name
+from opencompass_gpassk.judging.settings import judge_name
 from opencompass_gpassk.judging.verdict import Judgement
+from opencompass_gpassk.runs.config import config_hash
 from opencompass_gpassk.trials import Problem
 
 JUDGE: dict[str, Any] = {
@@ -84,7 +85,7 @@ def test_the_hash_is_the_same_in_another_process(tmp_path: Path) -> None:
     script = (
         'import sys\n'
         'from mmengine.config import Config\n'
-        'from opencompass_gpassk.judging.settings import config_hash\n'
+        'from opencompass_gpassk.runs.config import config_hash\n'
         'print(config_hash(Config.fromfile(sys.argv[1], format_python_code=False).judge))\n'
     )
     environment = os.environ | {'PYTHONHASHSEED': '7'}
@@ -98,6 +99,12 @@ def test_the_hash_is_the_same_in_another_process(tmp_path: Path) -> None:
     assert run.stdout.strip().splitlines()[-1] == config_hash(
         ConfigDict(type=Judgement, judge_cfg={'type': Problem, 'path': 'big', 'key': 'sk-2'})
     )
+
+
+def test_the_hash_of_a_config_stays() -> None:
+    """Stored verdicts are found by it."""
+    config = {'type': 'Judge', 'key': 'sk-1', 'judge_cfg': {'path': 'big', 'seeds': (1, None)}}
+    assert config_hash(config) == 'da29acbc'
 
 
 def test_a_config_is_left_as_it_is() -> None:

@@ -536,10 +536,10 @@ def test_a_store_that_others_write_to(full: Path) -> None:
 def test_a_replaced_verdict_keeps_its_place(full: Path) -> None:
     """Who reads all while others replace meets each verdict once."""
     with VerdictStore(full) as store, VerdictStore(full) as other:
-        other.restore([Record(triple(number), JUDGE, RIGHT, 2.0) for number in range(SIZE, 2000)])
+        other.restore([Record(triple(number), None, RIGHT, 2.0) for number in range(SIZE, 2000)])
         reading = store.records()
-        first = [next(reading) for _ in range(5)]
-        other.restore([Record(one.triple, JUDGE, RIGHT, 9.0) for one in first], replace=True)
+        first = [next(reading) for _ in range(SIZE + 5)]
+        other.restore([Record(one.triple, None, RIGHT, 9.0) for one in first[SIZE:]])
         numbers = [int(one.triple.gold) for one in (*first, *reading)]
     assert numbers == list(range(2000))
 

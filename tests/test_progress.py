@@ -16,13 +16,15 @@ import pytest
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.runs import slurm_queue, task_progress
+from opencompass_gpassk.runs import watch as watch_module
 from opencompass_gpassk.runs.config import Run
 from opencompass_gpassk.runs.running_job import LOG, lock
-from opencompass_gpassk.runs.task_progress import progress_file, progress_lines, watch
+from opencompass_gpassk.runs.task_progress import progress_file
 from opencompass_gpassk.runs.task_states import task_states
+from opencompass_gpassk.runs.watch import watch, watched_lines
 
 CONFIG = "models=[dict(abbr='m', type='T', path='p')]\ndatasets=[dict(abbr='d', path='x')]\n"
-AT_WORK = {'stage': 'inference', 'done': 3, 'total': 8, 'lost': 1, 'state': 'running', 'left': 90}
+AT_WORK = {'stage': 'inference', 'state': 'running', 'told': '3 of 8 (37 %), 1 lost'}
 
 
 def put(run: Path, name: str, told: Any, age: float = 0) -> None:
@@ -36,13 +38,14 @@ def put(run: Path, name: str, told: Any, age: float = 0) -> None:
 def lines(run: Path, *datasets: str) -> list[str]:
     """Return what is shown of the data sets of model m."""
     planned = Run(run, [('m', one) for one in datasets or ('d',)])
-    return progress_lines(planned, task_states(planned))
+    return watched_lines(task_states(planned))
 
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write and look a hundred times as often."""
-    monkeypatch.setattr(task_progress, 'INTERVAL', 0.02)
+    for module in (task_progress, watch_module):
+        monkeypatch.setattr(module, 'INTERVAL', 0.02)
 
 
 def written(run: Path, name: str = 'm/d') -> dict[str, Any]:
@@ -61,20 +64,21 @@ def test_a_task_writes_what_its_bars_count(tmp_path: Path) -> None:
     ):
         bar.update(3)
         place = tmp_path / 'logs' / 'progress' / 'org' / 'm' / 'd.v1_0.json'
-        while not place.exists() or written(tmp_path, 'org/m/d.v1_0')['done'] < 5:
+        said = '5 of 8 (62 %), 1 lost, about '
+        while not place.exists() or said not in written(tmp_path, 'org/m/d.v1_0')['told']:
             time.sleep(0.02)
         told = written(tmp_path, 'org/m/d.v1_0')
-        assert (told['total'], told['lost']) == (8, 1)
         assert (told['stage'], told['state']) == ('inference', 'running')
         bar.update(2)
     told = written(tmp_path, 'org/m/d.v1_0')
-    assert (told['done'], told['state']) == (7, 'ended')
+    assert (told['told'], told['state']) == ('7 of 8 (87 %), 1 lost', 'ended')
     with pytest.raises(KeyError), progress_file(tmp_path / 'results' / 'm' / 'd', 'evaluation'):
         raise KeyError
     told = written(tmp_path)
-    assert (told['stage'], told['done'], told['state']) == ('evaluation', 0, 'failed')
+    assert list(told.values()) == ['evaluation', 'failed', 'nothing counted yet']
 
 
+@pytest.mark.usefixtures('quick')
 def test_a_server_that_is_silent_is_told(tmp_path: Path) -> None:
     """As the task's bar tells it; nobody knows then how long the rest takes."""
     silence = {'no reply for': '40 s (unreachable)'}
@@ -83,10 +87,9 @@ def test_a_server_that_is_silent_is_told(tmp_path: Path) -> None:
         progress_bar(8, 'Sampling', 'it', shown=True, status=lambda: silence) as bar,
     ):
         bar.update(2)
-    told = written(tmp_path)
-    assert told['quiet'] == '40 s (unreachable)'
-    put(tmp_path, 'm/d', {**told, 'state': 'running', 'left': 90})
-    assert lines(tmp_path)[0].endswith('2 of 8 (25 %), no reply for 40 s (unreachable)')
+        while '2 of 8' not in (shown := lines(tmp_path)[0]):
+            time.sleep(0.02)
+    assert shown.endswith('2 of 8 (25 %), no reply for 40 s (unreachable)')
 
 
 @pytest.mark.parametrize('output', [None, Path('elsewhere', 'd.json')])
@@ -129,20 +132,21 @@ def test_a_pipe_in_place_of_the_file_is_replaced(tmp_path: Path) -> None:
 
 
 def test_the_work_at_hand_is_shown_first(tmp_path: Path) -> None:
-    """With counts, losses and the time left; then what failed or went silent; then the total."""
+    """Then what failed or went silent; then the total. Only missing shards are shown."""
     put(tmp_path, 'm/a', {**AT_WORK, 'state': 'failed'})
     put(tmp_path, 'm/b', AT_WORK, age=600)
-    put(tmp_path, 'm/c', {**AT_WORK, 'stage': 'evaluation', 'step': 'judging', 'lost': 0})
     put(tmp_path, 'm/d_0', AT_WORK)
-    put(tmp_path, 'm/d_1', {**AT_WORK, 'done': 8, 'state': 'ended'})
-    (tmp_path / 'results' / 'm').mkdir(parents=True)
-    (tmp_path / 'results' / 'm' / 'f.json').write_text('{"accuracy": 1}')
-    assert lines(tmp_path, 'a', 'b', 'c', 'd', 'e', 'f') == [
-        'm/c: evaluation (judging) 3 of 8 (37 %), about 90 s left',
-        'm/d_0: inference 3 of 8 (37 %), 1 lost, about 90 s left',
-        'm/a: inference 3 of 8 (37 %), 1 lost, failed',
-        'm/b: inference 3 of 8 (37 %), 1 lost, nothing written for 10 min: is it still running?',
-        'm/d_1: inference 8 of 8 (100 %), 1 lost',
+    put(tmp_path, 'm/f', {**AT_WORK, 'stage': 'evaluation', 'told': 'Judging 3 of 8'})
+    for name in ('predictions/m/d_1', 'predictions/m/f', 'results/m/g'):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).with_suffix('.json').write_text('{"accuracy": 1}')
+    assert lines(tmp_path, *'abdefg') == [
+        'm/d  unfinished in inference: d_0 missing; interrupted or still running',
+        '  d_0: 3 of 8 (37 %), 1 lost',
+        'm/f  unfinished in evaluation: Judging 3 of 8',
+        'm/a  unfinished in inference: 3 of 8 (37 %), 1 lost, failed',
+        'm/b  unfinished in inference: 3 of 8 (37 %), 1 lost, nothing written for 10 min: '
+        'is it still running?',
         '1 of 6 finished',
     ]
 
@@ -161,18 +165,22 @@ def test_slurm_tells_of_tasks_that_write_nothing(
     put(tmp_path, 'm/d_1', AT_WORK, age=180)
     found = lines(tmp_path)
     slurm_queue._asked.cache_clear()
-    assert found[0].startswith('m/d_0: inference 3 of 8')
-    assert found[1:3] == [f'm/d_1: {slurm_queue.WORKS}', f'm/d_2: {slurm_queue.WAITS}']
+    assert found[1].startswith('  d_0: 3 of 8')
+    assert found[2:4] == [f'  d_1: {slurm_queue.WORKS}', f'  d_2: {slurm_queue.WAITS}']
 
 
-def test_the_newest_stage_counts(tmp_path: Path) -> None:
-    """Evaluation follows the shards of the inference; a new start of the inference follows it."""
-    put(tmp_path, 'm/d_0', {**AT_WORK, 'state': 'ended'}, age=50)
-    put(tmp_path, 'm/d_1', {**AT_WORK, 'state': 'ended'}, age=40)
-    put(tmp_path, 'm/d', {**AT_WORK, 'stage': 'evaluation'}, age=10)
-    assert [line.split()[1] for line in lines(tmp_path)[:-1]] == ['evaluation']
-    put(tmp_path, 'm/d_0', AT_WORK)
-    assert ['inference' in line for line in lines(tmp_path)[:-1]] == [True, True]
+def test_a_task_at_work_has_not_failed(tmp_path: Path) -> None:
+    """A traceback in its log was none that ended it, but for a silent one; a kill ends it."""
+    log = tmp_path / 'logs' / 'infer' / 'm' / 'd.out'
+    log.parent.mkdir(parents=True)
+    log.write_text('Traceback (most recent call last):\n  File "x"\nValueError: caught\n')
+    put(tmp_path, 'm/d', AT_WORK)
+    assert '3 of 8' in lines(tmp_path)[0]
+    put(tmp_path, 'm/d', AT_WORK, age=600)
+    assert lines(tmp_path)[0].startswith('m/d  failed in inference: ValueError: caught')
+    put(tmp_path, 'm/d', AT_WORK)
+    log.write_text('Killed\n')
+    assert lines(tmp_path)[0].startswith('m/d  failed in inference: Killed')
 
 
 @pytest.mark.parametrize(
@@ -182,11 +190,8 @@ def test_the_newest_stage_counts(tmp_path: Path) -> None:
         '[]',
         '[' * 3000,
         '{"stage": "x" ' + ' ' * 5000 + '}',
-        {'stage': 'inference'},
-        {**AT_WORK, 'done': [1]},
-        {**AT_WORK, 'left': 10**400},
-        {**AT_WORK, 'total': -8},
-        '{"stage": "inference", "done": 1e999, "total": 1, "lost": 0}',
+        {'stage': ['inference']},
+        {**AT_WORK, 'stage': 'evaluation'},
     ],
 )
 def test_a_bad_file_is_passed_over(told: Any, tmp_path: Path) -> None:
@@ -197,10 +202,10 @@ def test_a_bad_file_is_passed_over(told: Any, tmp_path: Path) -> None:
 
 def test_a_file_moves_no_cursor(tmp_path: Path) -> None:
     """Texts are shown as one printable line."""
-    put(tmp_path, 'm/d', {**AT_WORK, 'stage': 'evaluation', 'step': '\x1b[2J\n' + 'x' * 99})
+    put(tmp_path, 'm/d', {**AT_WORK, 'told': '\x1b[2J\n' + 'x' * 999})
     shown, _ = lines(tmp_path)
     assert shown.isprintable()
-    assert len(shown) < 100
+    assert len(shown) < 200
 
 
 @pytest.mark.usefixtures('quick')
@@ -219,11 +224,13 @@ def test_watching_begins_before_the_run_and_ends_with_it(
     begun = tmp_path / 'begun' / 'run'  # appears as a whole, so that the first line shows it all
     (begun / 'configs').mkdir(parents=True)
     (begun / 'configs' / 'c.py').write_text(CONFIG)
-    put(begun, 'm/d', {**AT_WORK, 'done': 0})
+    put(begun, 'm/d', {**AT_WORK, 'told': '0 of 8'})
     begun.rename(run)
     for done in range(5):
-        put(run, 'm/d', {**AT_WORK, 'done': done})
-        while f'm/d: inference {done if terminal else 0} of 8' not in screen.getvalue():
+        put(run, 'm/d', {**AT_WORK, 'told': f'{done} of 8'})
+        while (
+            f'm/d  unfinished in inference: {done if terminal else 0} of 8' not in screen.getvalue()
+        ):
             time.sleep(0.02)
     ended.set()
     watcher.join()

@@ -241,16 +241,13 @@ def test_optimiser_is_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize('case', CASES['read'], ids=lambda case: case['id'])
 def test_labels_are_read(case: dict[str, Any], tmp_path: Path) -> None:
-    """A row of either format gives question, steps and labels, and its alternatives if wanted."""
+    """A row of either format gives question, steps and labels."""
     path = tmp_path / 'labels.jsonl'
     path.write_text('\n' + json.dumps(case['row']) + '\n', 'utf-8')
     (read,) = read_step_labels(path)
     assert (list(read.steps), list(read.labels)) == (case['steps'], case['labels'])
     question = case['row']['question']
     assert read.question == (question['problem'] if isinstance(question, dict) else question)
-    others = read_step_labels(path, alternatives=True)
-    assert others[0] == read
-    assert [[list(each.steps), list(each.labels)] for each in others[1:]] == case['alternatives']
 
 
 @pytest.mark.parametrize('case', CASES['refused'], ids=lambda case: case['id'])

@@ -13,9 +13,9 @@ from made_runs import MadeRun
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.runs import task_states as task_states_module
-from opencompass_gpassk.runs.config import Run, find_run, planned_run, read_run_config
+from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.slurm_queue import WORKS
-from opencompass_gpassk.runs.task_states import BY_SCANCEL, State, task_states, tell_interrupted
+from opencompass_gpassk.runs.task_states import BY_SCANCEL, State, task_states
 
 
 def states(run: MadeRun) -> dict[str, tuple[str, str, str, str]]:
@@ -104,33 +104,22 @@ def test_a_dead_shard_is_named_while_others_work(
     os.utime(healthy, (2, 2))
     run.predictions('m', 'd_0')
     (tmp_path / 'predictions/m/tmp_d_1.jsonl').write_text('{}\n' * 22)
-    queue = {'m/d_2': WORKS} | ({'m/d_1': WORKS, 'm/d_3': WORKS} if submitted_again else {})
+    queue = dict.fromkeys(['m/d_2', *(['m/d_1', 'm/d_3'] if submitted_again else [])], WORKS)
     monkeypatch.setattr(task_states_module, 'in_queue', lambda: queue)
     (state,) = task_states(planned_run(tmp_path, read_run_config(tmp_path)))
     assert state.state is State.UNFINISHED
     place = f'{BY_SCANCEL} (logs/infer/m/d_1.out)'
     died = {
         'd_1': f'22 responses saved; {place}',
+        'd_2': WORKS,
         'd_3': f'0 responses saved; {place}',
     }
-    assert state.as_dict()['dead_shards'] == state.dead_shards == ({} if submitted_again else died)
+    told = dict.fromkeys(died, WORKS) if submitted_again else died
+    assert state.as_dict()['parts'] == state.parts == told
     monkeypatch.setattr(task_states_module, 'in_queue', dict)
     os.utime(cancelled, (3, 3))
     (state,) = task_states(planned_run(tmp_path, read_run_config(tmp_path)))
     assert (state.state, state.reason) == (State.FAILED, BY_SCANCEL)
-
-
-def test_killed_by_slurm_after_an_interrupt_is_interrupted(tmp_path: Path) -> None:
-    """What a task died of itself stays."""
-    run = MadeRun(tmp_path, ['m'], ['d', 'e'])
-    run.infer_log('m', 'd', ['d'])
-    log = tmp_path / 'logs/infer/m/d.out'
-    log.write_text(f'{log.read_text()}\nsrun: error: n1: task 0: Killed\n')
-    run.infer_log('m', 'e', ['e'], 'ValueError: own')
-    tell_interrupted(tmp_path, log.stat().st_mtime + 1)
-    assert states(run)['m/d'][2].startswith('srun: error')
-    tell_interrupted(tmp_path, log.stat().st_mtime)
-    assert [state[2] for state in states(run).values()] == ['interrupted', 'ValueError: own']
 
 
 def test_a_data_set_may_be_named_like_a_shard(tmp_path: Path) -> None:
@@ -225,32 +214,15 @@ def test_a_result_that_is_none_is_a_failure(
     assert reason in told
 
 
-def test_eval_tasks_of_several_data_sets_are_named_after_the_first(tmp_path: Path) -> None:
-    """With several data sets an eval task, the log of an earlier one holds the exception."""
-    pairs = [('m', 'a'), ('m', 'b')]
-    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
-    run.predictions('m', 'a', 'b')
-    run.eval_log('m', 'a', 'KeyError: 0')
-    apart = task_states(Run(tmp_path, pairs))
-    shared = task_states(Run(tmp_path, pairs, shared_evaluation=True))
-    assert [s.state for s in apart] == [State.FAILED, State.UNFINISHED]
-    assert [s.reason for s in shared] == ['KeyError: 0'] * 2
-
-
 def test_the_config_says_what_should_be_there(tmp_path: Path) -> None:
-    """Combinations of models and data sets and shared eval tasks are read from it."""
+    """Combinations of models and data sets are read from it."""
     more = (
         "model_dataset_combinations = [dict(models=[dict(abbr='m')], datasets=[dict(abbr='a'), "
-        "dict(abbr='b')]), dict(models=[dict(abbr='o')], datasets=[dict(abbr='a')])]\n"
-        "eval = dict(partitioner=dict(type='NaivePartitioner', n=8))"
+        "dict(abbr='b')]), dict(models=[dict(abbr='o')], datasets=[dict(abbr='a')])]"
     )
     run = MadeRun(tmp_path, ['m', 'o'], ['a', 'b'], more)
     planned = planned_run(tmp_path, read_run_config(run.folder))
     assert planned.pairs == [('m', 'a'), ('m', 'b'), ('o', 'a')]
-    assert planned.shared_evaluation
-    MadeRun(tmp_path / 'new', ['m'], ['a'])
-    planned = planned_run(tmp_path / 'new', read_run_config(tmp_path / 'new'))
-    assert (planned.pairs, planned.shared_evaluation) == ([('m', 'a')], False)
 
 
 def test_names_are_opencompass_names() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.commands.run import load_data
-from opencompass_gpassk.commands.run.job import Protocol, dataset_configs
+from opencompass_gpassk.commands.run.job import JobSettings, dataset_configs
 from opencompass_gpassk.datasets.data_files import noted_files
 from opencompass_gpassk.datasets.sources import cache_folders
 from opencompass_gpassk.formats.display import counted
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     for name in args.data:
         files: set[Path] = set()
         try:
-            for dataset in dataset_configs(name, Protocol(n=1, k=[1])):
+            for dataset in dataset_configs(name, JobSettings(n=1, k=[1])):
                 with noted_files() as read:
                     load_data([dataset])
                 files |= {*(read or _opencompass_files(dataset))}

@@ -165,10 +165,6 @@ def _add_run(actions: Any) -> None:
         help='a right response is sound if its validity is at least this (default: that of the '
         'result, else of the scorer: docs/reasoneval.md)',
     )
-    for name in ('--only-models', '--only-datasets'):
-        parser.add_argument(
-            name, nargs='+', default=[], metavar='ABBR', help='score these; after RUN'
-        )
 
 
 def run_run(args: argparse.Namespace) -> int:
@@ -179,9 +175,7 @@ def run_run(args: argparse.Namespace) -> int:
     settings = scorer_settings(args, **threshold)
     make_scorer(settings, report=note)  # report its errors once, before any work
     changes = Changes(reasoning=settings.as_dict())
-    return rescore_run(
-        args.run_folder, changes, models=args.only_models, datasets=args.only_datasets
-    )
+    return rescore_run(args.run_folder, changes)
 
 
 FILTERING = """\
@@ -335,9 +329,6 @@ def _add_train(actions: Any) -> None:
         '--held-out', nargs='+', default=[], type=Path, metavar='FILE', help='labels to test on'
     )
     parser.add_argument(
-        '--alternatives', action='store_true', help='train on all rated completions of PRM800K'
-    )
-    parser.add_argument(
         '--settings',
         type=Path,
         metavar='FILE',
@@ -351,8 +342,7 @@ def run_train(args: argparse.Namespace) -> int:
     from opencompass_gpassk.reasoneval.train import load_for_training, train
 
     def read(paths: Sequence[Path]) -> list[LabelledSteps]:
-        found = [read_step_labels(path, alternatives=args.alternatives) for path in paths]
-        return [solution for each in found for solution in each]
+        return [solution for path in paths for solution in read_step_labels(path)]
 
     for one in filter(None, (Path(args.backbone), args.settings, *args.labels, *args.held_out)):
         if one.exists() and args.output.resolve() in (one.resolve(), one.resolve().parent):

@@ -9,19 +9,20 @@ from contextlib import suppress
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, add_run_argument
-from opencompass_gpassk.formats.display import called, one_line
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.results.read import ModelResult, find_results
 from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.runs.running_job import is_running
-from opencompass_gpassk.runs.task_progress import watch
-from opencompass_gpassk.runs.task_states import State, task_states
+from opencompass_gpassk.runs.task_states import State, state_lines, task_states
+from opencompass_gpassk.runs.watch import watch
 
 DESCRIPTION = """\
 Show the state of every model on every data set of a run. OpenCompass itself ends with exit code 0
-even if its tasks fail. For a failed task the last exception in its log is shown. The figures of
-each result are computed again from its trials file; a result that has others is marked with BUT.
-With --watch, how far the tasks are is shown until all of them ended; Ctrl-C ends it earlier.
-The exit code is 0 if all tasks are finished and no result is marked, else 1.
+even if its tasks fail. For a failed task the last exception in its log is shown, for one at work
+how far it is. The figures of each result are computed again from its trials file; a result that has
+others is marked with BUT. With --watch, how far the tasks are is shown until all of them
+ended; Ctrl-C ends it earlier. The exit code is 0 if all tasks are finished and no result is
+marked, else 1.
 """
 
 ENDED = (State.FINISHED, State.FAILED)
@@ -67,17 +68,9 @@ def run(args: argparse.Namespace) -> int:
     }
     if args.json:
         for state in states:
-            mark = marks.get(state.name)
-            print(json.dumps({**state.as_dict(), 'contradiction': mark}))
+            print(json.dumps({**state.as_dict(), 'contradiction': marks.get(state.name)}))
     else:
-        names = called(state.dataset for state in states)
-        titles = [one_line(f'{state.model}/{names[state.dataset]}') for state in states]
-        width = max(map(len, titles), default=0)
-        for title, state in zip(titles, states, strict=True):
-            mark = f', BUT {mark}' if (mark := marks.get(state.name)) else ''
-            print(f'{title:{width}}  {one_line(f"{state}{mark}")}')
-            for shard, told in state.dead_shards.items():
-                print(f'  {one_line(f"{shard}: {told}")}')
+        print(*state_lines(states, marks), sep='\n')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
     return 0 if len(finished) == len(states) and not any(marks.values()) else 1
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,9 @@ from opencompass_gpassk.commands import add_command, check_outputs, note, write_
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.shared_store import DATABASE_NAMES
 from opencompass_gpassk.judging.verdict_files import read_verdict_rows, verdict_line
-from opencompass_gpassk.judging.verdict_store import Record, VerdictStore
+from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.runs.config import find_run
+from opencompass_gpassk.trials import Verdict
 
 DESCRIPTION = """\
 Manage a verdict store: the verdicts of judges and people on (question, gold, answer) triples.
@@ -49,53 +49,27 @@ def add_parser(subparsers: Any, told: str) -> None:
         if name == 'import':
             one.add_argument('files', nargs='+', metavar='FILE', help='JSON lines, or -')
             one.add_argument('--store', type=Path, help='the store (default: GPASSK_VERDICT_STORE)')
+            one.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
         else:
             one.add_argument(
                 'store', nargs='?', type=Path, metavar='STORE', help='its file or a run'
             )
-        one.set_defaults(act=action, human=None, verdict=None, search='')
-        one.set_defaults(older_than=None)
-        _add_options(one, name)
-
-
-def _add_options(parser: argparse.ArgumentParser, name: str) -> None:
-    if name in ('export', 'prune'):
-        parser.add_argument('--judge', metavar='MODEL', help='only verdicts of this judge')
-    if name == 'export':
-        parser.add_argument(
-            '--verdict', choices=['correct', 'incorrect', 'unjudged'], help='only this verdict'
-        )
-        parser.add_argument(
-            '--search', metavar='TEXT', help='only with this text in question, gold or answer'
-        )
-        parser.add_argument('--human', action='store_true', help="only people's verdicts")
-        parser.add_argument('-o', '--output', type=Path, help='a file, gzipped if named .gz')
-    if name == 'import':
-        parser.add_argument(
-            '--replace', action='store_true', help="let judges' verdicts replace earlier ones too"
-        )
-        parser.add_argument('--skip-bad', action='store_true', help='leave out malformed rows')
-    if name == 'prune':
-        parser.add_argument(
-            '--unjudged',
-            action='store_const',
-            const='unjudged',
-            dest='verdict',
-            help='replies without a verdict',
-        )
-        parser.add_argument('--older-than', type=float, metavar='DAYS', help='only older verdicts')
-        parser.add_argument(
-            '--human', action='store_true', default=False, help="people's verdicts, not judges'"
-        )
-        parser.add_argument(
-            '-y', '--yes', action='store_true', help='delete them; without it they are only counted'
-        )
+        one.set_defaults(act=action)
+        if name == 'export':
+            one.add_argument('-o', '--output', type=Path, help='a file, gzipped if named .gz')
+        if name == 'prune':
+            one.add_argument('--judge', metavar='MODEL', help='only verdicts of this judge')
+            one.add_argument(
+                '--unjudged', action='store_true', help='only replies without a verdict'
+            )
+            one.add_argument('--human', action='store_true', help="people's verdicts, not judges'")
+            one.add_argument(
+                '-y', '--yes', action='store_true', help='delete them, and do not only count them'
+            )
 
 
 def run(args: argparse.Namespace) -> int:
     """Find the store and run the action."""
-    if args.older_than is not None and not 0 <= args.older_than < float('inf'):
-        raise ValueError(f'--older-than is {args.older_than:g}; give a number of days, 0 or more')
     path = find_store(args.store)
     shared = VerdictStore.default_path(None)
     if args.store and args.store.is_dir():
@@ -157,7 +131,7 @@ def require_beginnable(path: Path) -> None:
 def _export(args: argparse.Namespace, path: Path) -> int:
     check_outputs([args.output], [path])
     with VerdictStore(path, read_only=True) as store:
-        count = write_lines(map(verdict_line, _selected(store, args)), args.output)
+        count = write_lines(map(verdict_line, store.records()), args.output)
     note(f'{counted(count, "verdict")} written')
     return 0
 
@@ -169,7 +143,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     if given:
         require_beginnable(path)
         with VerdictStore(path) as store:
-            written = store.restore(given, replace=args.replace)
+            written = store.restore(given)
         kept = len(given) - written
         human = sum(record.judge is None for record in given)
         told = f'{human} in the files are by people'
@@ -177,7 +151,7 @@ def _import(args: argparse.Namespace, path: Path) -> int:
     else:
         print('there is nothing to import')
     for number, noun, told in (
-        (kept, 'verdict', 'already in the store, not changed (--replace takes the new ones)'),
+        (kept, 'verdict', 'already in the store, not changed'),
         (sum(file.empty for file in files), 'row', 'without a verdict, left out'),
         (sum(file.bad for file in files), 'row', 'malformed, left out'),
     ):
@@ -187,11 +161,17 @@ def _import(args: argparse.Namespace, path: Path) -> int:
 
 
 def _prune(args: argparse.Namespace, path: Path) -> int:
-    if not (args.verdict or args.human or args.judge or args.older_than is not None):
-        raise ValueError('choose what to prune: --unjudged, --judge, --older-than or --human')
+    if not (args.unjudged or args.human or args.judge):
+        raise ValueError('choose what to prune: --unjudged, --judge or --human')
     # Refuse a file that is not a store before it is opened for writing, which might make it one.
     with VerdictStore(path, read_only=True) as store:
-        gone = list(_selected(store, args))
+        gone = [
+            record
+            for record in store.records()
+            if args.human == (record.judge is None)
+            and (not args.unjudged or record.said.verdict is Verdict.UNJUDGED)
+            and (not args.judge or (record.judge and record.judge.model == args.judge))
+        ]
     if not args.yes:
         print(f'{counted(len(gone), "verdict")} would be deleted from {path}; --yes does it')
         return 0
@@ -199,17 +179,3 @@ def _prune(args: argparse.Namespace, path: Path) -> int:
         store.prune(gone)
     print(f'{counted(len(gone), "verdict")} deleted from {path}')
     return 0
-
-
-def _selected(store: VerdictStore, args: argparse.Namespace) -> Iterator[Record]:
-    """Yield the verdicts that all options of the command line select."""
-    latest = float('inf') if args.older_than is None else time.time() - 86400 * args.older_than
-    return (
-        record
-        for record in store.records()
-        if args.human in (None, record.judge is None)
-        and args.verdict in (None, record.said.verdict.value)
-        and (args.judge is None or (record.judge and record.judge.model == args.judge))
-        and record.created < latest
-        and any(args.search in part for part in record.triple)
-    )

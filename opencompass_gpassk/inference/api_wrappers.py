@@ -6,7 +6,7 @@ Wrappers of OpenAI-compatible servers are asked through the client of :class:`Op
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -195,12 +195,6 @@ class WrapperBackend(APIBackend):
                     return
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 yield [(running.pop(future), future.result()) for future in done]
-
-    def generate(
-        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
-    ) -> list[Output]:
-        """Draw one response to each entry, one after another."""
-        return [self._ask(entry, seed, options) for entry, seed in zip(entries, seeds, strict=True)]
 
     def set_parameters(self, model: Any, seed: int) -> None:
         """Set the protocol in a request's own copy of the wrapper."""

@@ -499,25 +499,22 @@ class _Asking:
             connector=aiohttp.TCPConnector(limit=0),  # the endpoints have limits of their own
             cookie_jar=aiohttp.DummyCookieJar(),
         ) as self.session:
-            await self._run()
-
-    async def _run(self) -> None:
-        self.feeder = self._start(self._feed())
-        watch = self._start(self._watch())
-        try:
-            await self.ended
-        except ClientError:
-            last = self.now() + GRACE
-            while self.in_air and self.now() < last:  # they are paid for, so keep their replies
+            self.feeder = self._start(self._feed())
+            watch = self._start(self._watch())
+            try:
+                await self.ended
+            except ClientError:
+                last = self.now() + GRACE
+                while self.in_air and self.now() < last:  # they are paid for, so keep their replies
+                    await asyncio.sleep(TICK)
                 await asyncio.sleep(TICK)
-            await asyncio.sleep(TICK)
-            raise
-        finally:
-            tasks = [watch, self.feeder, *self.open]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            self.client.limits |= {one.address: one.limit for one in self.endpoints}
+                raise
+            finally:
+                tasks = [watch, self.feeder, *self.open]
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                self.client.limits |= {one.address: one.limit for one in self.endpoints}
         if self.lost:
             for key in (*self.open.values(), *self.next, *(key for key, _ in self.fresh)):
                 self._hand_over(key, self.lost)

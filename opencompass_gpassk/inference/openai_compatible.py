@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
@@ -156,7 +155,6 @@ class OpenAICompatible(BaseAPIModel):
         self.without = {*without, *(not_taken(path) if official else ())}
         # Takes a field that a server refuses, and its words; None if that ends the run.
         self.leave_out: Callable[[str, str], None] | None = None
-        self.open: list[float] = []  # when each open request was begun, the first one first
         self.counts = Counts()  # of the newest asking
         self.replied = False
         self.end_of_thoughts = '</think>'  # as OpenCompass's wrappers write it
@@ -176,7 +174,11 @@ class OpenAICompatible(BaseAPIModel):
         asked = ((index, entry, self.fields) for index, entry in enumerate(inputs))
         with (
             progress_bar(
-                len(inputs), 'Asking', 'it', shown=len(inputs) > 1, status=self.status
+                len(inputs),
+                'Asking',
+                'it',
+                shown=len(inputs) > 1,
+                status=lambda: self.counts.silence(),
             ) as bar,
             closing(self.answers(asked, max_out_len)) as answers,
         ):
@@ -209,17 +211,14 @@ class OpenAICompatible(BaseAPIModel):
             for key, prompt, fields in requests:
                 sent = {name: fields[name] for name in fields if name not in self.without}
                 sent |= {'model': self.path, **self.asking(prompt, max_out_len)}
-                began = time.monotonic()
-                self.open.append(began)
-                yield (began, key, sent), sent
+                yield (key, sent), sent
 
         def work(hand_over: Callable[[tuple[KeyT, Output]], None]) -> None:
-            def receive(begun: tuple[float, KeyT, dict[str, Any]], outcome: Outcome) -> bool:
-                began, key, sent = begun
+            def receive(begun: tuple[KeyT, dict[str, Any]], outcome: Outcome) -> bool:
+                key, sent = begun
                 if name := self._refused(outcome, sent):
                     del sent[name]
                     return True
-                self.open.remove(began)
                 hand_over((key, self.output(outcome)))
                 return False
 
@@ -235,13 +234,6 @@ class OpenAICompatible(BaseAPIModel):
                 f'{counts.prompt_tokens} prompt tokens, {counts.completion_tokens} completion '
                 f'tokens; failures: {dict(counts.failures)}'
             )
-
-    def status(self) -> dict[str, Any]:
-        """Return how many requests are open, for how long the oldest has been, and a silence."""
-        now = time.monotonic()
-        (first,) = self.open[:1] or [now]  # in one step, since other threads change the list
-        silence = self.counts.silence() if self.open else {}
-        return {'open': len(self.open), 'oldest': f'{now - first:.0f}s', **silence}
 
     def asking(self, prompt: Any, max_out_len: int) -> dict[str, Any]:
         """Return the fields that hold a prompt and the greatest length of a response."""
@@ -395,24 +387,16 @@ class OpenAICompatibleBackend(APIBackend):
         return self.model.most
 
     def status(self) -> dict[str, Any]:
-        """Return how many requests are open, for how long the oldest has been, and a silence."""
-        return self.model.status()
+        """Return for how long no reply has come."""
+        return self.model.counts.silence()
 
     def stream(
         self, requests: Iterable[Request], options: Options, workers: int
     ) -> Generator[list[tuple[Request, Output]], None, None]:
         """Draw requests concurrently; yield each when it is finished."""
-        return self._answers((one, one.entry, one.seed) for one in requests)
+        return self.answers((one, one.entry, one.seed) for one in requests)
 
-    def generate(
-        self, entries: Sequence[Any], seeds: Sequence[int], options: Options
-    ) -> list[Output]:
-        """Draw one response to each entry."""
-        asked = zip(range(len(entries)), entries, seeds, strict=True)
-        outputs = dict(chain.from_iterable(self._answers(asked)))
-        return [outputs[index] for index in range(len(entries))]
-
-    def _answers(
+    def answers(
         self, asked: Iterable[tuple[KeyT, Any, int]]
     ) -> Generator[list[tuple[KeyT, Output]], None, None]:
         """Ask for responses; each has a key, an entry and a seed."""

@@ -133,7 +133,7 @@ class Progress:
         for path in self._other_files():
             found = self._found_in(path, missing)
             while missing and (part := list(islice(found, AT_ONCE))):
-                self._save(part, reused=True)
+                self.save(part, reused=True)
                 self.reused.update(request.index for request, _ in part)
         self.failed_before.difference_update(self.places)
 
@@ -183,11 +183,13 @@ class Progress:
             and VARYING.sub(r'\3', ASIDE.sub('', path.stem)) == own
         ]
 
-    def append(self, finished: Sequence[tuple[Request, Record]]) -> None:
-        """Save finished requests; they are on disk when this returns, within milliseconds."""
-        self._save(finished)
+    def save(self, finished: Sequence[tuple[Request, Record]], *, reused: bool = False) -> None:
+        """Save finished requests; they are on disk when this returns, within milliseconds.
 
-    def _save(self, finished: Sequence[tuple[Request, Record]], *, reused: bool = False) -> None:
+        Args:
+            finished: The requests with their records.
+            reused: Whether they were taken from another file.
+        """
         if not self.writes:
             self.places |= {one.index: -1 for one, record in finished if 'lost' not in record}
             return

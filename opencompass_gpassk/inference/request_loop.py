@@ -172,4 +172,4 @@ class Drawing:
                 )
             else:
                 self.lost.pop(request.index, None)
-        self.progress.append(records)
+        self.progress.save(records)

@@ -7,9 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
+
+if TYPE_CHECKING:
+    from datasets import Dataset
 
 SEED_BITS = 31  # every engine and API takes seeds of this size
 
@@ -65,28 +68,19 @@ def batches(requests: Sequence[Request], size: int, *, repeats: bool) -> list[li
         repeats: Whether a batch may hold several replicas of a problem. It must not if the backend
             gives every request of a batch the same seed: equal prompts would get equal responses.
     """
-    if repeats:
-        return [list(requests[i : i + size]) for i in range(0, len(requests), size)]
     found: list[list[Request]] = []
-    members: list[set[str]] = []
-    first_open = 0
+    members: set[str] = set()
     for request in requests:
-        place = first_open
-        while place < len(found) and (
-            len(found[place]) >= size or request.problem_id in members[place]
-        ):
-            place += 1
-        if place == len(found):
+        repeated = not repeats and request.problem_id in members
+        if not found or len(found[-1]) == size or repeated:
             found.append([])
-            members.append(set())
-        found[place].append(request)
-        members[place].add(request.problem_id)
-        while first_open < len(found) and len(found[first_open]) >= size:
-            first_open += 1
+            members.clear()
+        found[-1].append(request)
+        members.add(request.problem_id)
     return found
 
 
-def identify(rows: Any) -> list[tuple[str, int]]:
+def identify(rows: Dataset) -> list[tuple[str, int]]:
     """Return (problem_id, replica) of each row.
 
     This package's data sets have both as columns, so any part of a test set can be given. In
@@ -96,16 +90,15 @@ def identify(rows: Any) -> list[tuple[str, int]]:
     and the whole.)
 
     Args:
-        rows: A test set, as a ``datasets.Dataset`` or a sequence of mappings.
+        rows: A test set.
 
     Raises:
         ValueError: If rows have neither `problem_id` and `replica` nor `idx`.
     """
-    columns = _columns(rows, ('problem_id', 'replica', 'idx'))
-    if 'problem_id' in columns and 'replica' in columns:
-        pairs = zip(columns['problem_id'], columns['replica'], strict=True)
+    if {'problem_id', 'replica'} <= {*rows.column_names}:
+        pairs = zip(rows['problem_id'], rows['replica'], strict=True)
         return [(str(problem), int(replica)) for problem, replica in pairs]
-    if 'idx' not in columns:
+    if 'idx' not in rows.column_names:
         raise ValueError(
             "the test set's rows have neither the columns 'problem_id' and 'replica' nor 'idx', so "
             'the problem of a sample is unknown; load the data set '
@@ -113,17 +106,10 @@ def identify(rows: Any) -> list[tuple[str, int]]:
         )
     seen: Counter[str] = Counter()
     identities = []
-    for problem in map(str, columns['idx']):
+    for problem in map(str, rows['idx']):
         identities.append((problem, seen[problem]))
         seen[problem] += 1
     return identities
-
-
-def _columns(rows: Any, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return the named columns that all rows have."""
-    if hasattr(rows, 'column_names'):
-        return {name: list(rows[name]) for name in names if name in rows.column_names}
-    return {name: [row[name] for row in rows] for name in names if all(name in r for r in rows)}
 
 
 Identity = tuple[str, int]
@@ -148,10 +134,8 @@ def identities_in_task(
             range selects some of the rows.
     """
     check_test_range(config or {})
-    if config is None or {'problem_id', 'replica'} <= set(test_set.column_names):
-        return identify(test_set)
-    whole, shard = shard_of(config)
-    if shard is None:
+    whole, shard = shard_of(config or {})
+    if shard is None or {'problem_id', 'replica'} <= {*test_set.column_names}:
         return identify(test_set)
     found = identify(load(whole))[shard]
     if [problem for problem, _ in found] != [problem for problem, _ in identify(test_set)]:

@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -257,21 +254,11 @@ def _count(usage: Any, name: str) -> int:
 
 def _wait_asked_for(headers: Mapping[str, str]) -> float:
     """Return the seconds that a server asks us to wait; 0 if it doesn't say."""
-    value = headers.get('Retry-After', '')
-    milliseconds = _number(headers.get('retry-after-ms', ''))
-    seconds = milliseconds / 1000 or _number(value)
-    if value and not seconds:
-        with suppress(TypeError, ValueError, OverflowError, OSError, IndexError):
-            seconds = parsedate_to_datetime(value).timestamp() - time.time()
-    return max(0.0, seconds)
-
-
-def _number(text: str) -> float:
     try:
-        number = float(text)
-    except ValueError:
+        seconds = float(headers.get('Retry-After', ''))
+    except ValueError:  # it says when, not how long
         return 0.0
-    return number if math.isfinite(number) else 0.0
+    return seconds if 0 < seconds < math.inf else 0.0
 
 
 def _host(location: str) -> str:

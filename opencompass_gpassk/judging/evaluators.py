@@ -32,7 +32,7 @@ from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.pipeline import Verdicts
 from opencompass_gpassk.judging.rules import final_answer
-from opencompass_gpassk.judging.settings import check_gpus, config_hash, judge_name
+from opencompass_gpassk.judging.settings import check_gpus, judge_name
 from opencompass_gpassk.judging.verdict import (
     MENUS,
     Judgement,
@@ -41,6 +41,7 @@ from opencompass_gpassk.judging.verdict import (
     read_verdict,
 )
 from opencompass_gpassk.responses import Response
+from opencompass_gpassk.runs.config import config_hash
 from opencompass_gpassk.trials import Verdict
 
 FAILED = 'the evaluator failed:'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,9 +9,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from mmengine.utils import get_object_from_string
-
-from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.parse_settings import (
     checked,
     gpus_asked,
@@ -22,11 +18,7 @@ from opencompass_gpassk.formats.parse_settings import (
 from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
-
-# Settings that change no verdict, or depend on the machine: in a hash they would separate equal
-# judges. Secrets are left out too: not even a hash of one belongs in a file's name.
-SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}
-OPERATION = {'abbr', 'dataset_cfg', 'query_per_second', 'retry', 'run_cfg', 'verbose'}
+from opencompass_gpassk.runs.config import SECRETS, named
 
 NO_GPU = (
     'this process sees no GPU; OpenCompass gives an evaluation the GPUs of num_gpus beside its '
@@ -38,15 +30,6 @@ def judge_name(config: Mapping[str, Any]) -> str:
     """Return the class name of the evaluator."""
     kind = config['type']
     return kind.rsplit('.', 1)[-1] if isinstance(kind, str) else kind.__name__
-
-
-def config_hash(config: Mapping[str, Any]) -> str:
-    """Return eight hexadecimal digits that name a config, the same in every process.
-
-    An empty ``judge_cfg`` stands for the model of the environment variable OC_JUDGE_MODEL, as in
-    OpenCompass.
-    """
-    return stable_hash(_plain(config))[:8]
 
 
 def check_gpus(config: Mapping[str, Any]) -> None:
@@ -73,27 +56,6 @@ def sees_gpus() -> bool:
     return torch.cuda.is_available()
 
 
-def _plain(value: Any, name: str = '') -> Any:
-    """Return a value as JSON can hold it; classes and functions become their import paths."""
-    if name == 'judge_cfg' and not value:
-        return {'OC_JUDGE_MODEL': os.environ.get('OC_JUDGE_MODEL', '')}
-    if isinstance(value, Mapping):
-        kept = ((str(k), v) for k, v in value.items() if k not in SECRETS | OPERATION)
-        return {key: _plain(one, key) for key, one in kept}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    if name == 'type' and isinstance(value, str) and '.' in value:
-        # A class can be imported from several modules; its own module gives one name.
-        value = get_object_from_string(value) or value
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    if isinstance(value, functools.partial):
-        return [_plain(value.func), _plain(value.args), _plain(value.keywords)]
-    if hasattr(value, '__qualname__'):
-        return f'{value.__module__}.{value.__qualname__}'
-    return re.sub(r' at 0x[0-9a-f]+', '', repr(value))
-
-
 NO_SECRET = {'', 'ENV', 'EMPTY', 'NONE'}  # values in OpenCompass's configs that are not keys
 
 
@@ -109,15 +71,6 @@ def secret_in(value: Any) -> str:
     if isinstance(value, (Mapping, list, tuple)):
         return next((found for one in values if (found := secret_in(one))), '')
     return ''
-
-
-def named(value: Any) -> Any:
-    """Return a config with classes replaced by their names."""
-    if isinstance(value, Mapping):
-        return {str(name): named(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [named(one) for one in value]
-    return f'{value.__module__}.{value.__qualname__}' if isinstance(value, type) else value
 
 
 MODES = ('rule', 'llm', 'cascade')

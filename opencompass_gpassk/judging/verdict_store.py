@@ -115,11 +115,11 @@ class VerdictStore(Store):
         written = self.restore([Record(triple, judge, verdict, time.time())])
         return verdict if written else self.get(judge, [triple]).get(triple, verdict)
 
-    def restore(self, records: Iterable[Record], *, replace: bool = False) -> int:
+    def restore(self, records: Iterable[Record]) -> int:
         """Store records durably, some thousands at a time, so that others can write in between.
 
-        A person's verdict replaces an earlier one; if ``replace`` is set, a judge's does so too.
-        After an interruption, call it again for the rest.
+        A person's verdict replaces an earlier one, a judge's doesn't. After an interruption, call
+        it again for the rest.
 
         Returns:
             The number of records written. Of the others the store has a verdict.
@@ -129,7 +129,7 @@ class VerdictStore(Store):
         while chunk := list(itertools.islice(pending, WRITTEN_AT_ONCE)):
             judges = {record.judge.digest: record.judge for record in chunk if record.judge}
             entries = [*map(_description, judges.values()), *map(_entry, chunk)]
-            written += sum(self.keep(entries, replace=replace)[len(judges) :])
+            written += sum(self.keep(entries)[len(judges) :])
         return written
 
     def records(self) -> Iterator[Record]:

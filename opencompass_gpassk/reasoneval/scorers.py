@@ -19,10 +19,11 @@ import numpy as np
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.parse_settings import check_names
-from opencompass_gpassk.judging.settings import named, sees_gpus
+from opencompass_gpassk.judging.settings import sees_gpus
 from opencompass_gpassk.metrics.reasoning import validity
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
+from opencompass_gpassk.runs.config import named
 
 LARGE = 10**9  # parameters; a larger model takes hours on a CPU
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from opencompass_gpassk.formats.parse_settings import checked, parse_settings
-from opencompass_gpassk.judging.settings import JudgeSettings, named, recorded_judge, secret_in
+from opencompass_gpassk.judging.settings import JudgeSettings, recorded_judge, secret_in
 from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
+from opencompass_gpassk.runs.config import named
 
 DEMO = 'demo'
 DEMO_NAME = 'gpassk-demo-steps'

@@ -44,7 +44,7 @@ class LabelledSteps:
     labels: tuple[int | None, ...]
 
 
-def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[LabelledSteps]:
+def read_step_labels(path: str | Path) -> list[LabelledSteps]:
     """Return the labelled solutions of a file of JSON lines, gzipped or not.
 
     The first row shows the format. A row of PRM800K gives one solution: at each step the chosen
@@ -58,8 +58,6 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
 
     Args:
         path: The file.
-        alternatives: Whether to add a solution for each rated completion of PRM800K that was not
-            chosen: the steps before it, without labels, and the completion.
 
     Raises:
         ValueError: If a row is malformed, with file, line, field and remedy; or if there is no row.
@@ -81,7 +79,7 @@ def read_step_labels(path: str | Path, *, alternatives: bool = False) -> list[La
     found: list[LabelledSteps] = []
     for number, line in numbered_lines(path):
         with at_line(path, number):
-            found += _prm800k(parse_row(line), alternatives)
+            found.append(_prm800k(parse_row(line)))
     return found
 
 
@@ -97,17 +95,15 @@ Choice = tuple[str, 'int | None']  # a step and its label
 RATINGS = '-1 for a wrong step, 0 for an idle one, 1 for a good one, null for no label'
 
 
-def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]:
-    """Yield the solution of a row, then its alternatives if requested."""
+def _prm800k(row: dict[str, Any]) -> LabelledSteps:
+    """Return the solution of a row."""
     question = typed(typed(row, 'question', dict), 'problem', str, 'question.')
     label = typed(row, 'label', dict)
     broken = label.get('finish_reason') == BAD_PROBLEM
     path: list[Choice] = []
-    others: list[tuple[int, Choice]] = []
-    for index, (where, step) in enumerate(_objects(label, 'steps', 'label.')):
+    for where, step in _objects(label, 'steps', 'label.'):
         completions = _completions(step, where)
         chosen, goes_on = _chosen(step, completions, where)
-        others += [(index, each) for i, each in enumerate(completions) if i != chosen]
         if isinstance(chosen, int):
             path.append(completions[chosen])
         elif chosen is not None:
@@ -116,12 +112,7 @@ def _prm800k(row: dict[str, Any], alternatives: bool) -> Iterator[LabelledSteps]
             break
     if broken:
         path = [(text, None) for text, _ in path]
-    yield _solution(question, path)
-    if alternatives and not broken:
-        for index, (text, rating) in others:
-            if rating is not None:
-                before: list[Choice] = [(earlier, None) for earlier, _ in path[:index]]
-                yield _solution(question, [*before, (text, rating)])
+    return _solution(question, path)
 
 
 def _completions(step: dict[str, Any], where: str) -> list[Choice]:

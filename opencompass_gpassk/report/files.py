@@ -148,7 +148,7 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
                                          "questions": {name: int}}}}],
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
                     "not started", "stage": str, "reason": str, "log": str,
-                    "dead_shards": {shard: str}}]}
+                    "parts": {shard: str}}]}
 
     The figures have the keys of the result JSON. Figures without an interval are missing in
     ``intervals``; ``uncertainty`` describes how these were made. ``questions`` counts the

@@ -10,11 +10,11 @@ from typing import Any
 
 from opencompass_gpassk.inference.sampling import NEUTRAL, NOT_APPLIED, Sampling
 from opencompass_gpassk.judging.pipeline import Pipeline
-from opencompass_gpassk.judging.settings import JudgeSettings, config_hash, judge_name
+from opencompass_gpassk.judging.settings import JudgeSettings, judge_name
 from opencompass_gpassk.results.groups import parts_of
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS
 from opencompass_gpassk.results.stored_result import Result, is_greedy
-from opencompass_gpassk.runs.config import evaluator_of
+from opencompass_gpassk.runs.config import config_hash, evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
 N, SAMPLING = 'n', 'sampling'

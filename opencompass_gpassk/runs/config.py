@@ -7,6 +7,8 @@ a folder made by someone else may contain any Python code. Only the user's own c
 from __future__ import annotations
 
 import ast
+import functools
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.stored_files import CONFIG_BYTES, read_bytes
 
 NEEDED = ('models', 'datasets')
 # From the name at the beginning of a line up to the next statement, which is not parsed.
 ASSIGNMENT = re.compile(
-    rb'^(models|datasets|model_dataset_combinations|infer|eval|summarizer)[ \t]*=(?!=)(.*?)'
+    rb'^(models|datasets|model_dataset_combinations|infer|summarizer)[ \t]*=(?!=)(.*?)'
     rb'(?=^[^\s)\]}#]|\Z)',
     re.MULTILINE | re.DOTALL,
 )
@@ -126,14 +129,12 @@ class Run:
     Attributes:
         folder: The timestamp folder.
         pairs: (model, data set) abbrs in the order of the config.
-        shared_evaluation: Whether one eval task, and so one log, may cover several data sets.
         samples: Data set → how often each problem is sampled; not of those cut by a test_range.
         min_coverage: Data set → least share of the responses that an evaluation needs.
     """
 
     folder: Path
     pairs: list[tuple[str, str]]
-    shared_evaluation: bool = False
     samples: Mapping[str, int] = field(default_factory=dict)
     min_coverage: Mapping[str, float] = field(default_factory=dict)
 
@@ -233,16 +234,9 @@ def planned_run(folder: Path, config: Mapping[str, Any]) -> Run:
     pairs = [(_model_abbr(model), _dataset_abbr(dataset)) for model, dataset in planned(config)]
     datasets = {_dataset_abbr(dataset): dataset for _, dataset in planned(config)}
     coverage = {abbr: evaluator_of(one).get('min_coverage') for abbr, one in datasets.items()}
-    evaluation = config.get('eval')
-    partitioner = evaluation.get('partitioner') if isinstance(evaluation, Mapping) else None
-    settings = partitioner if isinstance(partitioner, Mapping) else {}
-    # OpenCompass's default is one data set per task.
-    naive = 'NaivePartitioner' in str(settings.get('type', 'NaivePartitioner'))
-    shared = not naive or settings.get('n', 1) != 1
     return Run(
         folder,
         list(dict.fromkeys(pairs)),
-        shared,
         {
             abbr: n
             for abbr, one in datasets.items()
@@ -280,3 +274,50 @@ def _dataset_abbr(config: Mapping[str, Any]) -> str:
         return str(config['abbr'])
     name = f'_{config["name"]}' if 'name' in config else ''
     return f'{config["path"]}{name}'.replace('/', '_')
+
+
+# Settings that change no verdict, or depend on the machine: in a hash they would separate equal
+# judges. Secrets are left out too: not even a hash of one belongs in a file's name.
+SECRETS = {'key', 'api_key', 'openai_api_key', 'access_key', 'secret_key', 'secret', 'token', 'org'}
+OPERATION = {'abbr', 'dataset_cfg', 'query_per_second', 'retry', 'run_cfg', 'verbose'}
+
+
+def config_hash(config: Mapping[str, Any]) -> str:
+    """Return eight hexadecimal digits that name a config, the same in every process.
+
+    An empty ``judge_cfg`` stands for the model of the environment variable OC_JUDGE_MODEL, as in
+    OpenCompass.
+    """
+    return stable_hash(_plain(config))[:8]
+
+
+def _plain(value: Any, name: str = '') -> Any:
+    """Return a value as JSON can hold it; classes and functions become their import paths."""
+    if name == 'judge_cfg' and not value:
+        return {'OC_JUDGE_MODEL': os.environ.get('OC_JUDGE_MODEL', '')}
+    if isinstance(value, Mapping):
+        kept = ((str(k), v) for k, v in value.items() if k not in SECRETS | OPERATION)
+        return {key: _plain(one, key) for key, one in kept}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if name == 'type' and isinstance(value, str) and '.' in value:
+        # A class can be imported from several modules; its own module gives one name.
+        from mmengine.utils import get_object_from_string
+
+        value = get_object_from_string(value) or value
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, functools.partial):
+        return [_plain(value.func), _plain(value.args), _plain(value.keywords)]
+    if hasattr(value, '__qualname__'):
+        return f'{value.__module__}.{value.__qualname__}'
+    return re.sub(r' at 0x[0-9a-f]+', '', repr(value))
+
+
+def named(value: Any) -> Any:
+    """Return a config with classes replaced by their names."""
+    if isinstance(value, Mapping):
+        return {str(name): named(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [named(one) for one in value]
+    return f'{value.__module__}.{value.__qualname__}' if isinstance(value, type) else value

@@ -11,17 +11,19 @@ import re
 import reprlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.display import counted
+from opencompass_gpassk.formats.display import called, counted, one_line
 from opencompass_gpassk.formats.stored_files import appended, open_regular, read_object
 from opencompass_gpassk.runs.config import Run, run_config
 from opencompass_gpassk.runs.predictions import (
     Gaps,
+    Row,
     find_gaps,
     prediction_parts,
     replicas,
@@ -30,6 +32,7 @@ from opencompass_gpassk.runs.predictions import (
 )
 from opencompass_gpassk.runs.running_job import is_running
 from opencompass_gpassk.runs.slurm_queue import in_queue
+from opencompass_gpassk.runs.task_progress import read_progress
 
 HEAD, TAIL = 1 << 20, 4 << 20  # bytes read at the beginning and end of a huge log
 LONGEST = 400  # characters of a message
@@ -57,9 +60,7 @@ SERVE_IT = (
     'an environment of the engine (vllm serve, lmdeploy serve api_server) and give its URL to '
     'gpassk run --model'
 )
-# The last line of the log of such a task.
-BY_SCANCEL, INTERRUPTED = 'cancelled with scancel', 'interrupted'
-OF_SLURM = 'srun: error: '
+BY_SCANCEL = 'cancelled with scancel'  # the last line of the log of such a task
 # torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
 
@@ -97,8 +98,8 @@ def tasks_named(log: str, model: str) -> list[str]:
 def last_exception(log: str) -> str | None:
     """Return the last exception in a log as ``Type: message``; None if there is none."""
     lines = [RANK.sub('', line) for line in log.rstrip().split('\n')]
-    if lines[-1] in (BY_SCANCEL, INTERRUPTED):
-        return lines[-1]
+    if lines[-1] == BY_SCANCEL:
+        return BY_SCANCEL
     found = [
         exception
         for index, line in enumerate(lines)
@@ -115,14 +116,6 @@ def tell_end(log: Path, told: str) -> None:
     """Add to a task's log how it ended, as a line of its own."""
     with appended(log) as file:
         file.write(f'\n{told}\n'.encode())
-
-
-def tell_interrupted(run: Path, since: float) -> None:
-    """Add to logs written since a time that their tasks were interrupted, if Slurm killed them."""
-    for log in run.glob('logs/*/**/*.out'):
-        killed = (last_exception(read_log(log)) or '').startswith(OF_SLURM)
-        if killed and log.stat().st_mtime >= since:
-            tell_end(log, INTERRUPTED)
 
 
 def _exception_after(lines: list[str], traceback: int) -> str | None:
@@ -166,10 +159,11 @@ class TaskState:
         model: The model's abbr.
         dataset: The data set's abbr.
         state: How far it got.
-        stage: Where it stopped: ``inference`` or ``evaluation``; '' if it is finished.
-        reason: The exception that ended it, or what is missing.
+        stage: Where it is or stopped: ``inference`` or ``evaluation``; '' if it is finished.
+        reason: The exception that ended it, how far it is, or what is missing.
         log: The log that shows the reason, relative to the run; '' if there is none.
-        dead_shards: Shard → saved responses, reason and log, of those whose task died.
+        parts: Missing shard → how far it is, or its saved responses, reason and log if it died.
+        at_work: Whether a task, or a job of Slurm, is at work on it.
     """
 
     model: str
@@ -178,7 +172,8 @@ class TaskState:
     stage: str = ''
     reason: str = ''
     log: str = ''
-    dead_shards: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, str] = field(default_factory=dict)
+    at_work: bool = False
 
     @property
     def name(self) -> str:
@@ -200,8 +195,28 @@ class TaskState:
             'stage': self.stage,
             'reason': self.reason,
             'log': self.log,
-            'dead_shards': {**self.dead_shards},
+            'parts': {**self.parts},
         }
+
+
+def state_lines(
+    states: Sequence[TaskState], marks: Mapping[str, str | None] | None = None
+) -> list[str]:
+    """Return a line for each state, and one for each of its parts.
+
+    Args:
+        states: The states.
+        marks: Name of a task → what is wrong with its result.
+    """
+    names = called(state.dataset for state in states)
+    titles = [one_line(f'{state.model}/{names[state.dataset]}') for state in states]
+    width = max(map(len, titles), default=0)
+    lines = []
+    for title, state in zip(titles, states, strict=True):
+        mark = f', BUT {mark}' if (mark := (marks or {}).get(state.name)) else ''
+        lines.append(f'{title:{width}}  {one_line(f"{state}{mark}")}')
+        lines += [f'  {one_line(f"{part}: {told}")}' for part, told in state.parts.items()]
+    return lines
 
 
 def task_states(run: Run) -> list[TaskState]:
@@ -210,9 +225,10 @@ def task_states(run: Run) -> list[TaskState]:
     for model, dataset in run.pairs:
         by_model.setdefault(model, []).append(dataset)
     return [
-        state
+        folder.state(dataset)
         for model, datasets in by_model.items()
-        for state in ModelFolder(run, model, datasets).states()
+        for folder in [ModelFolder(run, model, datasets)]
+        for dataset in datasets
     ]
 
 
@@ -222,22 +238,18 @@ class ModelFolder:
     Args:
         run: The run.
         model: The model's abbr.
-        datasets: Abbrs of its data sets in the order of the config, which is the tasks' order.
+        datasets: Abbrs of its data sets.
     """
 
     def __init__(self, run: Run, model: str, datasets: Sequence[str]) -> None:
         self.run = run
         self.folder = run.folder
-        self.shared_evaluation = run.shared_evaluation
         self.model = model
-        self.datasets = dict.fromkeys(datasets)
+        self.datasets = datasets
         self._exceptions: dict[Path, str | None] = {}
 
-    def states(self) -> list[TaskState]:
-        """Return the state of each data set."""
-        return [self._state(dataset) for dataset in self.datasets]
-
-    def _state(self, dataset: str) -> TaskState:
+    def state(self, dataset: str) -> TaskState:
+        """Return the state of a data set."""
         try:
             return self._found(dataset)
         except OSError as error:  # for example because a folder's name is too long
@@ -248,8 +260,9 @@ class ModelFolder:
         error = self._result_error(dataset)
         missing, present = self._parts(dataset)
         infer_log = self._infer_log(missing) if missing else None
-        eval_log = self._eval_logs[dataset]
-        gaps = self._gaps(dataset, present) if not missing else Gaps(0, [], [])
+        place = self.folder / 'logs' / 'eval' / self.model / f'{dataset}.out'
+        eval_log = place if place.exists() else None
+        gaps = self._gaps(dataset, [] if missing else present)
         if gaps.coverage < self.run.min_coverage.get(dataset, 1.0):
             reason = f'{gaps}; {gaps.remedy}'
             return self._make(dataset, State.UNFINISHED, 'inference', reason, infer_log)
@@ -257,35 +270,59 @@ class ModelFolder:
             return self._make(dataset, State.FINISHED, reason=str(gaps))
         if error:
             return self._make(dataset, State.FAILED, 'evaluation', error)
-        dead = self._dead_shards(dataset, missing)
-        # The log may be of a job that Slurm has submitted again, or of one of several.
-        if (exception := self._exception(infer_log)) and not any(map(self._queued, missing)):
-            state = self._make(dataset, State.FAILED, 'inference', exception, infer_log)
-            return replace(state, dead_shards=dead)
+        stage, log = ('inference', infer_log) if missing else ('evaluation', eval_log)
+        found = {part: self._told(stage, part, log) for part in missing or [dataset]}
+        told = {part: text for part, (text, _) in found.items() if text}
+        at_work = any(working for _, working in found.values())
+        whole = told.pop(dataset, '')
+        if (exception := self._exception(infer_log)) and not at_work:
+            return self._make(dataset, State.FAILED, 'inference', exception, infer_log, told)
         # An evaluation log older than the inference is from an earlier start of the run.
-        if (exception := self._exception(eval_log)) and not _newer(infer_log, eval_log):
+        exception = None if at_work or _newer(infer_log, eval_log) else self._exception(eval_log)
+        if exception:
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
-        begun = self._predictions[1]
-        if missing and not (infer_log or present or begun.keys() & {dataset, *missing}):
+        begun = self._predictions[1].keys() & {dataset, *missing}
+        if missing and not (infer_log or present or begun or whole or told):
             return self._make(dataset, State.NOT_STARTED)
+        reason = 'interrupted or still running' if log or missing else 'not started'
         if missing:
             more = f' and {len(missing) - MOST_NAMED} more' if len(missing) > MOST_NAMED else ''
-            named = f'{", ".join(missing[:MOST_NAMED])}{more}'
-            reason = f'{named} missing; interrupted or still running'
-            state = self._make(dataset, State.UNFINISHED, 'inference', reason, infer_log)
-            return replace(state, dead_shards=dead)
-        reason = 'interrupted or still running' if eval_log else 'not started'
-        return self._make(dataset, State.UNFINISHED, 'evaluation', reason, eval_log)
+            reason = f'{", ".join(missing[:MOST_NAMED])}{more} missing; {reason}'
+        state = self._make(dataset, State.UNFINISHED, stage, whole or reason, log, told)
+        return replace(state, at_work=at_work)
 
     def _make(
-        self, dataset: str, state: State, stage: str = '', reason: str = '', log: Path | None = None
+        self,
+        dataset: str,
+        state: State,
+        stage: str = '',
+        reason: str = '',
+        log: Path | None = None,
+        parts: Mapping[str, str] | None = None,
     ) -> TaskState:
         name = log.relative_to(self.folder).as_posix() if log else ''
-        return TaskState(self.model, dataset, state, stage, reason, name)
+        return TaskState(self.model, dataset, state, stage, reason, name, parts or {})
+
+    def _told(self, stage: str, part: str, log: Path | None) -> tuple[str, bool]:
+        """Return how far a data set or shard is, or how it died, and whether it is at work."""
+        place = self.folder / 'logs' / 'progress' / self.model / f'{part}.json'
+        told, at_work = read_progress(place, stage)
+        log = self._infer_logs.get(part) if stage == 'inference' else log
+        died = self._exception(log) or ''
+        # A traceback may have been caught; a task that was killed could not write that it ended.
+        killed = died == BY_SCANCEL or SUDDEN.match(died)
+        if at_work and not killed:
+            return told, True
+        if queued := in_queue().get(f'{self.model}/{part}'):  # also of one that was cancelled
+            return queued, True
+        if log and died:
+            saved = counted(self._saved(part), 'response')
+            return f'{saved} saved; {died} ({log.relative_to(self.folder).as_posix()})', False
+        return told, False
 
     def _exception(self, log: Path | None) -> str | None:
-        """Return the last exception in a log, or why the log can't be read."""
-        if log is None:
+        """Return the last exception in a log of this start, or why the log can't be read."""
+        if log is None or log.stat().st_mtime < self._since:
             return None
         if log not in self._exceptions:
             try:
@@ -294,44 +331,18 @@ class ModelFolder:
                 self._exceptions[log] = str(error)
         return self._exceptions[log]
 
-    def _dead_shards(self, dataset: str, missing: Sequence[str]) -> dict[str, str]:
-        """Return shard → its saved responses, reason and log, of those whose task died.
-
-        If some died and the job has ended, also of those that no task began.
-        """
-        dead: dict[str, str] = {}
-        unbegun: dict[str, str] = {}
-        for shard in missing:
-            if shard == dataset or self._queued(shard):
-                continue
-            saved = f'{counted(self._saved(shard), "response")} saved'
-            log = self._infer_log([shard]) if shard in self._log_places else None
-            if log is None:
-                unbegun[shard] = f'{saved}; not begun'
-            elif (reason := self._exception(log)) and log.stat().st_mtime >= self._since:
-                place = log.relative_to(self.folder).as_posix()
-                dead[shard] = f'{saved}; {reason} ({place})'
-        return dead | unbegun if dead and not self._since else dead
-
     @cached_property
     def _since(self) -> float:
         """When the running job was begun; 0 if none is known to run."""
         running = is_running(self.folder.absolute().parent)
         return run_config(self.folder).stat().st_mtime if running else 0.0
 
-    def _queued(self, part: str) -> bool:
-        return f'{self.model}/{part}' in in_queue()
-
     def _saved(self, part: str) -> int:
         """Return how many responses an unfinished part has in its file, a line each."""
-        name = self._predictions[1].get(part)
-        if name is None:
-            return 0
-        try:
-            with open_regular(self.folder / 'predictions' / self.model / name) as file:
-                return sum(block.count(b'\n') for block in iter(lambda: file.read(HEAD), b''))
-        except (ValueError, OSError):
-            return 0
+        file = self.folder / 'predictions' / self.model / f'tmp_{part}.jsonl'
+        with suppress(ValueError, OSError), open_regular(file) as lines:
+            return sum(block.count(b'\n') for block in iter(lambda: lines.read(HEAD), b''))
+        return 0
 
     def _result_error(self, dataset: str) -> str | None:
         """Return None if there is a result, '' if there is no file, else the result's error."""
@@ -351,7 +362,7 @@ class ModelFolder:
         """Return the names of the missing and of the present parts of a data set's predictions.
 
         A part is the whole data set or a shard. The expected shards are known from the numbers of
-        the others, from progress files and from the tasks named in logs.
+        the others, from files of progress, from Slurm's queue and from the tasks named in logs.
         """
         done = self._predictions[0]
         if dataset in done:
@@ -369,18 +380,12 @@ class ModelFolder:
         OpenCompass's own inferencer don't tell their problems.
         """
         n = self.run.samples.get(dataset)
-        if n is None or shards == [dataset]:
-            return Gaps(0, [], [])
-        folder = self.folder / 'predictions' / self.model
-        try:
-            held = {
-                shard: rows_in(path, path.stat().st_mtime_ns)
-                for shard in shards
-                for path in [folder / f'{shard}.json']
-            }
-        except ValueError:  # the evaluation tells of it
-            return Gaps(0, [], [])
-        return find_gaps(held, replicas(held, n))
+        held: dict[str, list[Row]] = {}
+        if n and shards != [dataset]:
+            paths = [self.folder / 'predictions' / self.model / f'{one}.json' for one in shards]
+            with suppress(ValueError):  # the evaluation tells of it
+                held = {path.stem: rows_in(path, path.stat().st_mtime_ns) for path in paths}
+        return find_gaps(held, replicas(held, n or 0))
 
     @cached_property
     def _predictions(self) -> tuple[set[str], dict[str, str]]:
@@ -391,65 +396,37 @@ class ModelFolder:
         """Name without its number → names of predictions and tasks that may be its shards."""
         found: dict[str, set[str]] = defaultdict(set)
         done, begun = self._predictions
-        for name in (*done, *begun, *self._log_places):
+        told = (self.folder / 'logs' / 'progress' / self.model).glob('*.json')
+        queued = (name.removeprefix(f'{self.model}/') for name in in_queue())
+        for name in (*done, *begun, *self._infer_logs, *(one.stem for one in told), *queued):
             found[name.rpartition('_')[0]].add(name)
         return found
 
     @cached_property
-    def _infer_logs(self) -> dict[Path, list[str]]:
-        """Infer log → the data sets and shards its task contained, the newest log first."""
+    def _infer_logs(self) -> dict[str, Path]:
+        """Data set or shard → the newest log of a task that contained it.
+
+        The name '' has the newest one of a task that died before it named its parts, for example
+        in an import.
+        """
+        found: dict[str, Path] = {}
         logs = (self.folder / 'logs' / 'infer' / self.model).glob('*.out')
         there = [log for log in logs if log.exists()]  # a link may be broken
-        newest = sorted(there, key=lambda log: log.stat().st_mtime_ns, reverse=True)
-        return {log: self._contained(log) for log in newest}
-
-    def _contained(self, log: Path) -> list[str]:
-        try:
-            return tasks_named(read_log(log), self.model)
-        except ValueError:  # it is named after its first part
-            return [log.stem]
-
-    @cached_property
-    def _log_places(self) -> dict[str, int]:
-        """Data set or shard → the place of the newest log of a task that contained it."""
-        places: dict[str, int] = {}
-        for place, (log, names) in enumerate(self._infer_logs.items()):
-            for name in (*names, log.stem):
-                places.setdefault(name, place)
-        return places
-
-    @cached_property
-    def _silent_log(self) -> Path | None:
-        """The log of a task that died before it named its parts, for example in an import."""
-        silent = [log for log, names in self._infer_logs.items() if not names]
-        return next((log for log in silent if self._exception(log)), None)
+        for log in sorted(there, key=lambda log: log.stat().st_mtime_ns, reverse=True):
+            try:
+                names = tasks_named(read_log(log), self.model)
+            except ValueError:  # it is named after its first part
+                names = [log.stem]
+            unnamed = [''] if not names and self._exception(log) else []
+            for name in (*names, *unnamed, log.stem):
+                found.setdefault(name, log)
+        return found
 
     def _infer_log(self, parts: Sequence[str]) -> Path | None:
         """Return the newest log of a task that contained one of the parts."""
-        places = [self._log_places[part] for part in parts if part in self._log_places]
-        return [*self._infer_logs][min(places)] if places else self._silent_log
-
-    @cached_property
-    def _eval_logs(self) -> dict[str, Path | None]:
-        """Data set → the log of the task that evaluated it.
-
-        A task of several data sets takes them in the config's order and is named after the first.
-        """
-        folder = self.folder / 'logs' / 'eval' / self.model
-        logs: dict[str, Path | None] = {}
-        latest = None
-        for dataset in self.datasets:
-            log = folder / f'{dataset}.out'
-            earlier = latest if self.shared_evaluation else None
-            logs[dataset] = latest = log if _exists(log) else earlier
-        return logs
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # the name is too long
-        return False
+        logs = [self._infer_logs[part] for part in parts if part in self._infer_logs]
+        newest = max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
+        return newest or self._infer_logs.get('')
 
 
 def _newer(log: Path | None, other: Path | None) -> bool:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -17,9 +16,8 @@ from typing import Any
 from opencompass_gpassk.commands import add_command, add_numbers, note
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.job import (
-    FEWEST_ROWS,
     WRITTEN_BY_US,
-    Protocol,
+    JobSettings,
     dataset_configs,
     difference,
     draws,
@@ -48,15 +46,14 @@ from opencompass_gpassk.runs.config import (
     read_run_config,
     run_config,
 )
-from opencompass_gpassk.runs.running_job import LOG, begun_run, lock, require_idle
-from opencompass_gpassk.runs.task_progress import watch
+from opencompass_gpassk.runs.running_job import LOG, lock, require_idle
 from opencompass_gpassk.runs.task_states import (
     State,
     last_exception,
     read_log,
     task_states,
-    tell_interrupted,
 )
+from opencompass_gpassk.runs.watch import watch
 
 DESCRIPTION = """\
 Sample the problems of data sets n times from models, judge the answers and print the table:
@@ -225,10 +222,7 @@ def run(args: argparse.Namespace) -> int:
         args.opencompass += ['-r', folder.name]
         former = run_before['infer']['partitioner']
         workers = args.workers or former['num_worker']
-        shards = {
-            'num_split': former.get('num_split', former['num_worker']),
-            'min_task_size': former.get('min_task_size', FEWEST_ROWS),
-        }
+        shards = {name: former[name] for name in ('num_split', 'min_task_size')}
         # One signature for all samples of a job.
         not_known = {one['abbr']: one.get('not_known', []) for one in run_before['models']}
         # Results of another n stay in the table.
@@ -288,7 +282,7 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
 
     sampling = {'temperature': args.temperature, 'top_p': args.top_p, 'top_k': args.top_k}
     usual = os.environ.get('GPASSK_K', '').replace(',', ' ').split()
-    protocol = Protocol(
+    settings = JobSettings(
         n=args.n,
         k=args.k or [*map(int, usual)] or [k for k in (4, 8) if k <= args.n] or [args.n],
         greedy=args.greedy,
@@ -298,7 +292,7 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         taus=args.tau,
         judge=args.judge,
     )
-    datasets = [one for name in args.data for one in dataset_configs(name, protocol)]
+    datasets = [one for name in args.data for one in dataset_configs(name, settings)]
     if args.columns:
         _map_columns(datasets, args.columns)
     models = [
@@ -477,10 +471,7 @@ def _opencompass(path: Path, work_dir: Path, args: argparse.Namespace) -> int:
             watch(work_dir, lambda _: process.poll() is None)
             process.wait()
         except KeyboardInterrupt:
-            since = time.time()
             _end(process.pid)
-            with suppress(ValueError, OSError):  # there may be no run yet
-                tell_interrupted(begun_run(work_dir), since)
             print(
                 f'\nInterrupted. Go on with the same command and --resume, or: '
                 f'opencompass {path} -r',

@@ -41,7 +41,7 @@ FEWEST_ROWS = 16  # of a shard; OpenCompass's own default
 
 
 @dataclass(frozen=True)
-class Protocol:
+class JobSettings:
     """How the problems of all data sets of a job are sampled and judged.
 
     Attributes:
@@ -78,20 +78,20 @@ class Protocol:
         Sampling.parse({**self.sampling} if self.sampling else 'model')
 
 
-def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
+def dataset_configs(name: str, job: JobSettings) -> list[dict[str, Any]]:
     """Return the configs of what one ``--data`` names, the greedy ones first.
 
     Args:
         name: A name in :data:`OURS`, with ``:version`` for LiveMathBench; a file of problems, or
             of questions in Python; or the name of a data set config of OpenCompass.
-        protocol: How the problems are sampled and judged.
+        job: How the problems are sampled and judged.
 
     Raises:
         ValueError: If there is no such data set, or a setting is wrong.
     """
     judge: Any = None
-    if protocol.judge:
-        settings = read_settings(protocol.judge)
+    if job.judge:
+        settings = read_settings(job.judge)
         with environment(GPASSK_JUDGE=settings.mode):
             judge = configured(**{**settings.as_dict(), 'mode': settings.mode})
     family, _, version = name.partition(':')
@@ -104,25 +104,25 @@ def dataset_configs(name: str, protocol: Protocol) -> list[dict[str, Any]]:
     if is_file and not Path(name).is_file():
         raise ValueError(f'--data {name}: there is no such file')
     with environment(
-        GPASSK_N=protocol.n,
-        GPASSK_K=','.join(map(str, protocol.k)),
-        GPASSK_LIMIT=protocol.limit,
-        GPASSK_MAX_OUT_LEN=protocol.max_out_len,
+        GPASSK_N=job.n,
+        GPASSK_K=','.join(map(str, job.k)),
+        GPASSK_LIMIT=job.limit,
+        GPASSK_MAX_OUT_LEN=job.max_out_len,
     ):
         if is_executed(name):
-            found = _own_questions(Path(name), greedy=protocol.greedy)
+            found = _own_questions(Path(name), greedy=job.greedy)
         elif family in OURS or is_file:
-            found = _ours(family, version, greedy=protocol.greedy)
+            found = _ours(family, version, greedy=job.greedy)
         else:
             from opencompass_gpassk import upgraded
 
-            found = upgraded(name, protocol.n, protocol.k, greedy=protocol.greedy)
+            found = upgraded(name, job.n, job.k, greedy=job.greedy)
     for dataset in found:
         if (sampling := sampling_of(dataset)) != 'greedy':
-            sampling.update(protocol.sampling or {})
+            sampling.update(job.sampling or {})
         evaluator = dataset['eval_cfg']['evaluator']
-        if protocol.taus:
-            evaluator['taus'] = list(protocol.taus)
+        if job.taus:
+            evaluator['taus'] = list(job.taus)
         if judge:
             evaluator['judge'] = judge
     return found

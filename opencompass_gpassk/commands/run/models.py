@@ -12,7 +12,6 @@ from typing import Any
 import opencompass
 from mmengine.config import Config
 
-from opencompass_gpassk.commands import note
 from opencompass_gpassk.commands.configs import configs_folder
 from opencompass_gpassk.commands.run.server_check import served_models, shown_models
 from opencompass_gpassk.judging.settings import sees_gpus
@@ -91,16 +90,10 @@ def _served(name: str, without: Sequence[str], *, ask: bool) -> dict[str, Any]:
         )
     model = model or next(iter(served))
     require_literal(model, f'--model {url}: the model id')
-    context = served.get(model)
-    if context is not None and not (type(context) is int and context >= SHORTEST_CONTEXT):
-        note(
-            f'{url}: max_model_len of {model} is no whole number from {SHORTEST_CONTEXT} on, and '
-            'is ignored'
-        )
-        context = None
     config |= {'abbr': _abbr(model), 'path': model, 'api_base': url}
-    # OpenCompass leaves out worked examples that don't fit.
-    config |= {'max_seq_len': context} if context else {}
+    context = served.get(model)
+    if type(context) is int and context >= SHORTEST_CONTEXT:
+        config['max_seq_len'] = context  # OpenCompass leaves out worked examples that don't fit
     return config | ({'without': list(without)} if without else {})
 
 

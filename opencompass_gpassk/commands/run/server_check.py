@@ -141,7 +141,7 @@ def try_requests(
     for protocol in protocols:
         backend = OpenAICompatibleBackend(model, protocol, 2, lambda note: None)
         try:
-            (output,) = backend.generate(['1 + 1 ='], [0], {})
+            ((_, output),) = chain.from_iterable(backend.answers([('', '1 + 1 =', 0)]))
         except InferenceStoppedError as error:
             raise ValueError(str(error).removesuffix(f'. {RESUME}')) from None
         if output.lost:
