@@ -15,7 +15,7 @@ from eval_judges import judged_by
 from eval_task import COUNTS, N, OurSums, Sums, data_set, evaluate, logged, predict, respond
 from made_results import bounds, figures
 from scripted_steps import ScriptedSteps, validity_in
-from test_rescoring import result, write_config
+from test_command_rescore import result, write_config
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore import Changes
