@@ -53,15 +53,6 @@ def test_a_repository_of_the_users_choice(tmp_path: Path, online: pytest.MonkeyP
     assert asked == ['me/mine'] * 2
 
 
-def test_a_path_of_the_users_is_the_only_source(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is fetched instead of data that were named and aren't there."""
-    monkeypatch.setattr(sources, 'hub_snapshot', lambda *a: pytest.fail('the hub was asked'))
-    with pytest.raises(ValueError, match=r"path '/no/such/folder' does not exist"):
-        AIME.load(edition='2024', path='/no/such/folder')
-
-
 def test_opencompass_files_come_before_the_network(
     nowhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -77,22 +77,6 @@ def test_one_sample_is_not_called_greedy(tmp_path: Path) -> None:
     assert (greedy['abbr'], sampled['abbr']) == ('sums-greedy-n1', 'sums-n1')
 
 
-def test_the_environment_sets_what_the_call_leaves_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As for this package's own data sets."""
-    for name, value in (('LIMIT', '2'), ('TEMPERATURE', '0.5'), ('MAX_OUT_LEN', '77')):
-        monkeypatch.setenv(f'GPASSK_{name}', value)
-    [open_, given] = [
-        upgraded(problems(tmp_path), **settings)[0]
-        for settings in ({}, {'limit': 4, 'temperature': 1.0, 'max_out_len': 99})
-    ]
-    assert (open_['abbr'], given['abbr']) == ('sums-first2-n16', 'sums-first4-n16')
-    inferencers = [one['infer_cfg']['inferencer'] for one in (open_, given)]
-    assert [one['max_out_len'] for one in inferencers] == [77, 99]
-    assert [one['sampling']['temperature'] for one in inferencers] == [0.5, 1.0]
-
-
 def test_the_model_s_own_sampling_on_request(tmp_path: Path) -> None:
     """Of the samples; greedy copies stay greedy, and a protocol that is none is refused at once."""
     sampling = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,7 @@ from opencompass_gpassk.report.tables.contents import paper_tables, report_table
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_markdown, to_text
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Estimate, Few, estimate
-from opencompass_gpassk.results.summary import summarize
+from opencompass_gpassk.results.stored_result import Estimate, Few
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 ROOT = Path(__file__).parent.parent
@@ -96,23 +94,6 @@ def test_translations_count_as_one_question(tmp_path: Path) -> None:
     assert 'exam: 8 problems (4 questions)</h2>' in render_page(page_data([tmp_path]))
 
 
-def test_groups_say_their_questions_where_these_are_fewer(tmp_path: Path) -> None:
-    """A small group is marked, beside a great one with intervals."""
-    marks = ['++--'] * 12
-    table = table_of(marks)
-    for place, problem in enumerate(table.problems):
-        table.problems[place] = Problem(
-            problem.problem_id,
-            groups={'level': 'easy' if place < 3 else 'hard'},
-            cluster='' if place < 10 else 'twins',
-        )
-    result = write_result(tmp_path / 'm.json', TrialTable(table.problems, table.trials), [2])
-    by_level = next(one for one in tables_of(result) if one.breakdown == 'level')
-    assert list(by_level.columns[:4]) == ['group', 'problems', 'questions', 'model']
-    sizes = {row[0]: (row[1], row[2], type(row[5])) for row in by_level.rows}
-    assert sizes == {'easy': (3, 3, Few), 'hard': (9, 8, Estimate)}
-
-
 def test_a_figure_among_right_originals_rests_on_these(tmp_path: Path) -> None:
     """Of six questions one original is right: understanding is marked, CR is not."""
     result = write_result(tmp_path / 'm.json', in_versions('+-----'), [])
@@ -124,34 +105,6 @@ def test_a_figure_among_right_originals_rests_on_these(tmp_path: Path) -> None:
     assert isinstance(row['understanding'], Few) and isinstance(row['CR'], Estimate)
     (pivot,) = paper_tables(Board({'m': {'x': result}}), [])
     assert 'asked' not in ' '.join(pivot.columns)
-
-
-def test_all_figures_of_one_question_are_marked(tmp_path: Path) -> None:
-    """As after --limit 1 of RV-Bench."""
-    result = write_result(tmp_path / 'm.json', in_versions('+', versions=5), [])
-    assert isinstance(estimate(result, 'CR'), Few)
-    leaderboard = next(one for one in tables_of(result) if 'random variables' in one.title)
-    assert to_text(leaderboard).count('†') == 7 + 1  # figures, and the legend
-    assert '[' not in to_markdown(leaderboard)
-
-
-def test_an_earlier_result_without_numbers_of_questions_is_not_marked(tmp_path: Path) -> None:
-    """Nobody knows on how many its figures rest."""
-    result = write_result(tmp_path / 'm.json', table_of(MARKS[:4]), [2])
-    del result['questions']
-    assert '†' not in to_text(tables_of(result)[0])
-
-
-def test_tokens_and_summaries_follow_the_rule(tmp_path: Path) -> None:
-    """The cost of a problem has no interval, and a notebook says why."""
-    tokens: list[list[int | None]] = [[100] * 4] * 4
-    result = write_result(tmp_path / 'm.json', table_of(MARKS[:4], tokens), [2])
-    assert not result['tokens']['intervals']
-    cost = next(one for one in tables_of(result) if one.title == 'Tokens')
-    assert str(cost.rows[0][-1]).endswith(' (too few)')
-    found = summarize(4, [4, 2, 1, 4], k=2)
-    assert math.isnan(found['pass@2'].low) and 'fewer than 5 clusters' in repr(found)
-    assert not math.isnan(summarize(4, [4, 2, 1, 4, 2], k=2)['pass@2'].low)
 
 
 def test_a_comparison_on_few_questions_has_no_interval(

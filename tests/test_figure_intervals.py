@@ -13,7 +13,7 @@ from made_results import figures
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
-from opencompass_gpassk.results.figure_values import FigureValues, problem_clusters
+from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -120,19 +120,6 @@ def test_groups_of_versions_have_intervals() -> None:
     low, high = made['intervals']['variance between samples']
     assert low < found['variance between samples'] < high  # type: ignore[operator]
     assert low < 25 < high
-
-
-def test_a_cluster_may_be_called_as_a_problem_is() -> None:
-    """They are two clusters all the same."""
-    table = TrialTable([Problem('1'), Problem('x', cluster='1'), Problem('y', cluster='1')], [])
-    own, first, second = problem_clusters(table).tolist()
-    assert own != first == second
-
-
-def test_one_cluster_alone_has_no_interval() -> None:
-    """Nothing tells how others would differ."""
-    made = figure_intervals(FigureValues(translated(1), PROTOCOL), IntervalSettings())
-    assert made['intervals'] == {}
 
 
 def test_the_cluster_is_a_setting_of_the_data_set(tmp_path: Path) -> None:

@@ -67,16 +67,6 @@ def test_a_greedy_table_has_an_accuracy_and_no_stability() -> None:
     assert not [key for key in found if '@' in key or 'vote' in key]
 
 
-def test_keys_do_not_depend_on_the_answers() -> None:
-    """OpenCompass's summarizer asks the same scalar keys of all models."""
-    protocol = Protocol(n=4, k=(2,))
-    unjudged = TrialTable([Problem('0')], [Trial('0', i, Verdict.UNJUDGED) for i in range(4)])
-    nothing = figures(unjudged, protocol)
-    assert nothing.keys() == figures(table([2], 4), protocol).keys()
-    assert math.isnan(float(str(nothing['pass@2'])))
-    assert nothing['counts']['excluded'] == {'2': 1}  # type: ignore[index]
-
-
 def test_a_missing_verdict_is_filled_by_what_is_known_of_its_problem() -> None:
     """It is neither right nor wrong: of a problem that is always right it is nearly right."""
     whole = table([4, 0] * 10, 4)
@@ -139,19 +129,3 @@ def test_problem_rows_hold_answers_with_counts_and_are_json() -> None:
         ('g', 1, 'correct'),
     ]
     json.dumps(row)
-
-
-@pytest.mark.parametrize(
-    ('settings', 'field'),
-    [
-        ({'n': 0}, 'n is 0'),
-        ({'n': '8'}, 'n is'),
-        ({'n': 4, 'k': (2.0,)}, 'k is'),
-        ({'n': 4, 'k': (5,)}, 'k is 5'),
-        ({'n': 4, 'taus': (1.5,)}, 'taus'),
-    ],
-)
-def test_settings_out_of_range_name_the_field(settings: dict[str, int], field: str) -> None:
-    """Bad settings are a ValueError."""
-    with pytest.raises(ValueError, match=field):
-        Protocol(**settings)  # type: ignore[arg-type]

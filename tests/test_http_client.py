@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import signal
 import subprocess
@@ -13,13 +12,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from aiohttp import web
-from judge_server import JudgeServer, reply_body, rule_judge
+from judge_server import JudgeServer, reply_body
 
 from opencompass_gpassk.inference import http_client as client
 from opencompass_gpassk.inference.server_replies import Failure, Outcome, Reply
@@ -114,21 +112,6 @@ def test_a_request_is_what_was_asked_for() -> None:
         }
     ]
     assert [reply.text for reply in found.values()] == ['said x?y\u2028é']
-
-
-def test_settings_are_what_replies_depend_on() -> None:
-    """Neither the key nor where the judge is served is among them."""
-    judge = judge_at('http://a/v1', key=KEY, max_tokens=5, extra_body={'seed': 1})
-    assert judge.model == 'judge'
-    assert judge.settings == {'temperature': 0.0, 'max_tokens': 5, 'extra_body': {'seed': 1}}
-
-
-def test_as_many_requests_are_sent_as_the_server_takes() -> None:
-    """Of two hundred that take 50 ms each, up to 64 are under way at once."""
-    with JudgeServer(echo, latency=0.05) as server:
-        found, _ = asked(server.url, map(str, range(200)), max_concurrency=64)
-    assert len(found) == 200
-    assert 32 < server.most_at_once <= 64
 
 
 def test_jobs_are_taken_when_there_is_room() -> None:
@@ -270,20 +253,6 @@ def test_a_prompt_that_is_forbidden_is_refused_where_others_are_answered() -> No
     assert sum(isinstance(outcome, Reply) for outcome in found.values()) == 1000
 
 
-def test_a_key_that_is_blocked_halfway_is_no_fault_of_the_prompts() -> None:
-    """What is left may be asked again."""
-    sent = iter(range(10_000))
-
-    def respond(body: dict[str, Any]) -> None:
-        server.always = 'forbidden' if next(sent) > 50 else None
-
-    with JudgeServer(echo, respond=respond) as server:
-        found, _ = asked(server.url, map(str, range(200)), give_up_after=0.3)
-    failures = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
-    assert len(failures) >= 100
-    assert not any(failure.permanent for failure in failures)
-
-
 @pytest.mark.parametrize('kind', ['model', 'forbidden', 'refuse', 'redirect'])
 def test_an_endpoint_that_is_not_what_it_was_is_rested(kind: str) -> None:
     """Its work moves to the other, and none of its prompts is blamed."""
@@ -321,37 +290,6 @@ def test_the_only_endpoint_may_come_back(kind: str) -> None:
     failures = [outcome for outcome in found.values() if isinstance(outcome, Failure)]
     assert len(failures) == 49
     assert not any(failure.permanent for failure in failures)
-
-
-def test_every_prompt_has_an_outcome_where_the_only_server_breaks_down() -> None:
-    """Also the one that was next when it was given up."""
-    calls = iter(range(10_000))
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        return web.Response(status=500) if next(calls) else None
-
-    with JudgeServer(echo, respond=respond) as server:
-        found, _ = asked(
-            server.url, map(str, range(50)), max_concurrency=1, retries=0, give_up_after=0.1
-        )
-    assert set(found) == set(map(str, range(50)))
-
-
-def test_endpoints_that_all_know_no_such_model_stop() -> None:
-    """One that is down besides doesn't help."""
-    with JudgeServer(always='model') as one, JudgeServer(always='model') as other:
-        for bases in ([one.url, other.url], [one.url, NOWHERE]):
-            with pytest.raises(JudgeError, match="knows no model 'judge'"):
-                asked(bases, map(str, range(100)))
-
-
-def test_a_server_that_forbids_everything_is_quoted() -> None:
-    """What it says is the only hint there is; a terminal doesn't obey it."""
-    with JudgeServer(always='forbidden') as server, pytest.raises(JudgeError) as error:
-        asked(server.url, map(str, range(100)), key=KEY)
-    assert 'MY_KEY may be used' in str(error.value)
-    assert str(error.value).endswith('It says: 403: Not in \ufffd[31myour country (error)')
-    assert server.calls <= 64
 
 
 @pytest.mark.parametrize('patience', [5.0, 0.05])
@@ -583,58 +521,6 @@ def test_nothing_is_left_open(recwarn: pytest.WarningsRecorder) -> None:
     assert [words for words in warnings if 'client' in words or to_server in words] == []
 
 
-def test_the_server_runs_as_a_process_of_its_own() -> None:
-    """It prints its URL, judges prompts of this package, and counts."""
-    folder = Path(__file__).parent
-    options = ['--verdict', 'rules', '--latency', '0.01', '--fault', '500=0.1']
-    process = subprocess.Popen(
-        [sys.executable, str(folder / 'kit/judge_server.py'), *options],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        url = process.stdout.readline().strip()
-        template = folder.parent / 'opencompass_gpassk/judging/prompts/en.txt'
-        prompts = []
-        for answer in ('$2$', '3'):
-            text = template.read_text('utf-8')
-            for name, value in (('question', '1+1?'), ('gold', '2'), ('answer', answer)):
-                text = text.replace('{' + name + '}', value)
-            prompts.append(text)
-        found, ledger = asked(url, prompts)
-        count = json.loads(_get(url.removesuffix('/v1') + '/count'))
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
-    assert process.stdout.read() == ''
-    assert [found[prompt].text.split()[-1] for prompt in prompts] == [
-        r'\boxed{yes}',
-        r'\boxed{no}',
-    ]
-    assert count['calls'] == ledger.calls
-    assert count['judged'] == 2
-
-
-def test_the_servers_judge_knows_our_prompts_alone() -> None:
-    """Anything else it can't read."""
-    assert 'boxed' not in rule_judge('Is 2 the same as 2?')
-
-
-def _get(url: str) -> bytes:
-    from urllib.request import ProxyHandler, build_opener
-
-    return bytes(build_opener(ProxyHandler({})).open(url, timeout=10).read())
-
-
-def test_a_judge_that_fails_again_and_again_is_told_of(caplog: pytest.LogCaptureFixture) -> None:
-    """Once an endpoint, while it is still being tried."""
-    asked(NOWHERE, map(str, range(30)), give_up_after=0.1)
-    (record,) = caplog.records
-    assert 'http://127.0.0.1:9' in record.getMessage()
-    assert '0.1 s' in record.getMessage()
-
-
 def fields_of(prompts: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield requests whose keys are their prompts."""
     for prompt in prompts:
@@ -659,25 +545,6 @@ def test_what_takes_far_longer_than_others_is_asked_again(
     assert ledger.failures['timeout'] > 5
     assert set(ledger.failures) == {'timeout'}
     assert judged.total() == 300
-
-
-def test_what_a_silent_server_was_asked_is_asked_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One endpoint is silent; the other answers all."""
-    monkeypatch.setattr(client, 'SLOW', 0.1)
-    with JudgeServer(echo) as good, JudgeServer(always='hang') as silent:
-        found, _ = asked([silent.url, good.url], map(str, range(100)))
-    assert all(isinstance(outcome, Reply) for outcome in found.values())
-    assert silent.calls > 0
-
-
-def test_a_slow_server_is_not_asked_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is usual here is not cut, whatever the shortest wait."""
-    monkeypatch.setattr(client, 'SLOW', 0.1)
-    slow = iter([0.05] * 32)
-    with JudgeServer(echo, latency=lambda: next(slow, 0.25)) as server:
-        found, ledger = asked(server.url, map(str, range(48)))
-    assert len(found) == 48
-    assert ledger.calls < 56  # else the last 16 are asked twice; on a busy machine one may be
 
 
 def test_a_server_that_takes_its_time_to_come_up_is_waited_for(

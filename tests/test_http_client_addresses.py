@@ -64,16 +64,6 @@ def test_a_server_is_sent_about_as_many_requests_as_it_takes() -> None:
     assert set(counts.failures) == {'overloaded'}
 
 
-def test_a_server_that_is_busy_at_random_is_not_starved() -> None:
-    """With ten overloads in a hundred the number of requests does not come down to a handful."""
-    faults = {'429': 0.05, '503': 0.05}
-    with JudgeServer(echo, latency=0.01, faults=faults) as server:
-        ask(server.url, 1500)
-        server.most_at_once = 0
-        ask(server.url, 500)
-    assert server.most_at_once >= 16
-
-
 @pytest.mark.parametrize('wait', ['0.4', 'ms'])
 def test_a_server_is_left_alone_as_long_as_it_asks(wait: str) -> None:
     """Whatever it answers to other requests meanwhile."""
@@ -108,25 +98,6 @@ def test_work_goes_to_the_endpoint_with_the_most_room() -> None:
     with JudgeServer(echo, latency=0.01) as fast, JudgeServer(echo, latency=0.2) as slow:
         ask([slow.url, fast.url], 1000, max_concurrency=16)
     assert fast.calls > 4 * slow.calls
-
-
-def test_a_rate_limit_is_kept_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that takes twenty requests a second, and asks for no wait, isn't flooded."""
-    monkeypatch.setattr(client, 'FIRST_REST', 0.05)
-    tokens, filled = 2.0, time.monotonic()
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        nonlocal tokens, filled
-        now = time.monotonic()
-        tokens, filled = min(2.0, tokens + 20 * (now - filled)), now
-        if tokens < 1:
-            return web.Response(status=429)
-        tokens -= 1
-        return None
-
-    with JudgeServer(echo, respond=respond) as server:
-        counts = ask(server.url, 60)
-    assert counts.calls < 600
 
 
 @pytest.mark.parametrize(

@@ -124,18 +124,6 @@ def test_a_range_of_the_users_own_is_refused(
     assert infer(once) == [(str(i), 0) for i in range(4)]
 
 
-def test_other_tasks_have_shards_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A task may be of a class of its own, as OpenCompass's is when it runs as a script."""
-    monkeypatch.chdir(tmp_path)
-
-    class Own(OpenICLInferTask):
-        pass
-
-    assert infer(config('up_1', '[40:80]'), Own) == [
-        (str(i), replica) for replica in (2, 3) for i in range(20)
-    ]
-
-
 def test_result_to_delete_is_that_of_the_whole_data_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -39,15 +36,6 @@ from opencompass_gpassk.trials import UNRECOGNISED, Verdict
 
 C, W, U = Verdict.CORRECT, Verdict.INCORRECT, Verdict.UNJUDGED
 
-SCRIPT = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from audit_trials import audit_trials, make_table
-from opencompass_gpassk.judging.audit_sample import draw_sample
-trials = audit_trials(make_table())
-print([one.identity for one in draw_sample('m', trials[::-1], 30, 5).trials])
-"""
-
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8), st.integers(0, 200))
 @settings(max_examples=150, deadline=None)
@@ -63,15 +51,6 @@ def test_allocation_is_nearly_proportional(sizes: list[int], more: int) -> None:
             assert ratio <= 0
         if sizes[a] > sizes[b]:
             assert counts[a] >= counts[b]
-
-
-def test_allocation_by_hand() -> None:
-    """Largest remainders; the tiny get one at the expense of all others."""
-    assert allocate([50, 30, 20], 10) == [5, 3, 2]
-    assert allocate([47, 33, 20], 10) == [5, 3, 2]
-    assert allocate([994, 4, 2], 10) == [8, 1, 1]
-    assert allocate([3, 3, 3], 5) == [2, 2, 1]
-    assert allocate([], 5) == []
 
 
 def test_each_stratum_is_in_the_sample() -> None:
@@ -125,26 +104,6 @@ def test_more_strata_than_trials_are_merged() -> None:
         draw_sample('m', trials, 0)
 
 
-@pytest.mark.slow
-def test_names_and_seed_alone_decide_which_are_drawn() -> None:
-    """Not the order of the trials, the process or its hash seed; a larger sample holds it."""
-    trials = audit_trials(make_table())
-    here = [one.identity for one in draw_sample('m', trials, 30, 5).trials]
-    for hash_seed in ('1', '2'):
-        told = subprocess.run(
-            [sys.executable, '-c', SCRIPT, str(Path(__file__).parent / 'kit')],
-            env={**os.environ, 'PYTHONHASHSEED': hash_seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert told.stdout.strip() == str(here)
-    others = [draw_sample('m', trials, 30, 6), draw_sample('n', trials, 30, 5)]
-    assert all([one.identity for one in other.trials] != here for other in others)
-    larger = {one.identity for one in draw_sample('m', trials, 60, 5).trials}
-    assert len(larger.intersection(here)) >= 28
-
-
 def ask(
     name: str, trials: list[AuditTrial], store: Path = Path('none.sqlite')
 ) -> tuple[list[StoredVerdict], str]:
@@ -157,15 +116,6 @@ def ask(
 def compare(sample: Sample, second: list[StoredVerdict]) -> Comparison:
     """The recorded verdicts of a sample beside other ones."""
     return Comparison(sample, ask('recorded', sample.trials)[0], second)
-
-
-def test_small_strata_count_by_their_size() -> None:
-    """Of 96 trials 4 are wrong, each alone in its stratum: all are drawn, and weigh a 96th each."""
-    table = make_table(16, say=lambda problem, replica: W if problem < 4 and not replica else C)
-    sample = draw_sample('m', audit_trials(table), 20)
-    found = compare(sample, [StoredVerdict(C)] * 20).agreement
-    assert found.confusion[:2, 0].tolist() == [16, 4]
-    assert found.rate == pytest.approx(92 / 96)
 
 
 def test_the_estimate_is_unbiased() -> None:

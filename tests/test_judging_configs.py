@@ -15,7 +15,7 @@ from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.models import OpenAISDK
 from opencompass.openicl.icl_prompt_template import PromptTemplate
 
-from opencompass_gpassk.judging.settings import config_hash, judge_name
+from opencompass_gpassk.judging.settings import config_hash
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.trials import Problem
 
@@ -98,18 +98,3 @@ def test_the_hash_is_the_same_in_another_process(tmp_path: Path) -> None:
     assert run.stdout.strip().splitlines()[-1] == config_hash(
         ConfigDict(type=Judgement, judge_cfg={'type': Problem, 'path': 'big', 'key': 'sk-2'})
     )
-
-
-def test_a_config_is_left_as_it_is() -> None:
-    """Evaluators are built from it later."""
-    before = copy.deepcopy(JUDGE)
-    config_hash(JUDGE)
-    assert before == JUDGE
-
-
-@pytest.mark.parametrize(
-    'kind', [GenericLLMEvaluator, 'GenericLLMEvaluator', 'a.b.GenericLLMEvaluator']
-)
-def test_the_name_is_that_of_the_class(kind: Any) -> None:
-    """However the config names it."""
-    assert judge_name({'type': kind}) == 'GenericLLMEvaluator'

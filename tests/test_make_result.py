@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +11,10 @@ from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.make_result import audit_responses, make_result, make_table, store
+from opencompass_gpassk.results.make_result import audit_responses, make_result, make_table
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.warnings import result_warnings
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
 N = 8
@@ -116,22 +115,6 @@ def test_what_is_off_is_told(change: dict[str, Any], warning: str) -> None:
     assert any(warning in found for found in result['warnings']), result['warnings']
 
 
-def test_notes_stand_among_the_warnings() -> None:
-    """What the caller knows besides."""
-    responses = respond(COUNTS)
-    result = make_result(
-        table_of(responses),
-        Protocol(n=N, k=(2,)),
-        responses,
-        benchmark='b',
-        data_version='1',
-        judge='rule',
-        prompt='p',
-        notes=['the judge was tired'],
-    )
-    assert result['warnings'] == ['the judge was tired']
-
-
 def test_a_clean_run_has_no_warnings() -> None:
     """Otherwise nobody reads them."""
     assert score(respond(COUNTS))['warnings'] == []
@@ -143,12 +126,6 @@ def test_a_lost_response_is_unjudged_and_keeps_its_reason() -> None:
     responses[0] = Response('', 'f#0', ('0', 0), lost='HTTP 500')
     trial = table_of(responses).trials[0]
     assert (trial.verdict, trial.reason, trial.lost) == (Verdict.UNJUDGED, 'HTTP 500', True)
-
-
-def test_lost_responses_are_no_copies_of_one_another() -> None:
-    """They are all empty, which says nothing about sampling."""
-    lost = [Response('', '', (str(i), r), lost='x') for i in range(20) for r in range(4)]
-    assert audit_responses(lost).problems == 0
 
 
 def test_copies_are_looked_for_among_the_responses_as_the_model_gave_them() -> None:
@@ -174,16 +151,6 @@ def test_a_response_without_identity_is_refused() -> None:
     """Nobody could say which problem it answers."""
     with pytest.raises(ValueError, match='f#9'):
         audit_responses([Response('x', 'f#9')])
-
-
-def test_stored_trials_give_the_counts_again(tmp_path: Path) -> None:
-    """Every figure can be computed again from the trials file."""
-    responses = respond(COUNTS)
-    result = score(responses)
-    store(tmp_path / 'new' / 'b.trials.jsonl.gz', table_of(responses), result)
-    table, meta = read_trials(tmp_path / 'new' / result['trials_file'])
-    assert table.counts()[1].tolist() == COUNTS
-    assert meta['signature'] == result['signature']
 
 
 def test_text_hashes_tell_texts_and_their_borders_apart() -> None:

@@ -134,20 +134,6 @@ def test_interval_holds_its_estimate_and_has_a_width(
         assert found.high - found.low > 0.001
 
 
-def test_rates_have_the_moments_they_are_made_for() -> None:
-    """Mean and spread; the likeliest of many counts is near the true one."""
-    rates = Rates.with_spread(0.3, 0.2)
-    a, b = rates.alpha[0], rates.beta[0]
-    assert a / (a + b) == pytest.approx(0.3)
-    assert a * b / ((a + b) ** 2 * (a + b + 1)) == pytest.approx(0.04)
-    rng = np.random.default_rng(0)
-    counts = rng.binomial(16, rng.beta(0.3, 0.6, 4000))
-    fitted = Rates.fitted(np.full(4000, 16), counts)
-    assert (fitted.alpha[0], fitted.beta[0]) == pytest.approx((0.3, 0.6), rel=0.08)
-    extreme = Rates.fitted([16] * 20, [16] * 20)
-    assert extreme.mean_of(Estimator('accuracy')) > 0.95
-
-
 def test_bad_arguments() -> None:
     """The argument is named."""
     with pytest.raises(ValueError, match='spread is'):

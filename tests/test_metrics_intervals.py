@@ -83,25 +83,6 @@ def test_independent_trials_count_each(size: int, data: st.DataObject) -> None:
     assert effective_size(hits) == pytest.approx(size)
 
 
-@pytest.mark.parametrize('hits', [[1, 0, 1, 1, 0, 1], [1] * 6, [0] * 6])
-def test_copies_add_nothing(hits: list[int]) -> None:
-    """Ten copies of each trial, one cluster each, say no more than the trials did."""
-    copies, clusters = np.repeat(hits, 10), np.repeat(np.arange(6), 10)
-    assert effective_size(copies, clusters=clusters) == pytest.approx(
-        effective_size(hits, clusters=np.arange(6))
-    )
-    assert effective_size(copies, clusters=clusters) <= 6 + 1e-9
-    assert effective_size(copies) == pytest.approx(60)
-
-
-def test_effective_sizes_at_the_ends() -> None:
-    """No trial is no trial; one cluster says nothing of others; weights count by Kish's formula."""
-    assert effective_size([]) == 0
-    assert math.isnan(effective_size([True, True], clusters=['a', 'a']))
-    assert math.isnan(effective_size([True, False], clusters=['a', 'a']))
-    assert effective_size([True, True, True], [2, 1, 1]) == pytest.approx(16 / 6)
-
-
 def test_a_worse_outcome_is_no_better_bound() -> None:
     """300 trials of 10 problems: from none to four misses the lower bound only falls."""
     clusters = np.repeat(np.arange(10), 30)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import doctest
 import json
-import warnings
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -20,7 +19,6 @@ from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics import understanding as understanding_module
 from opencompass_gpassk.metrics import version_figures as variables
-from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.metrics.understanding import (
     complete_by_chance,
     complete_ratio,
@@ -132,15 +130,6 @@ def test_single_samples_give_the_published_definitions() -> None:
     assert found.right_versions.sum() == pytest.approx(13 / 5)
 
 
-def test_pooling_is_no_group_accuracy() -> None:
-    """A version that never succeeds leaves no group accuracy, but 0.306 of the pool."""
-    n, c = [[8] * 5], [[8, 8, 8, 8, 0]]
-    assert pooled_g_pass(n, c, 5, 1.0)[0] == pytest.approx(comb(32, 5) / comb(40, 5), abs=1e-12)
-    assert pooled_g_pass(n, c, 5, 1.0)[0] == pytest.approx(0.306, abs=5e-4)
-    assert group_accuracy(n, c)[0] == 0
-    assert g_pass_over_versions(n, c, 0.8)[0] == 1
-
-
 @given(st.lists(group(), min_size=1, max_size=4))
 @settings(max_examples=60)
 def test_it_is_what_enumerating_all_outcomes_gives(groups: list[Group]) -> None:
@@ -166,34 +155,6 @@ def test_it_is_what_enumerating_all_outcomes_gives(groups: list[Group]) -> None:
         assert original_only_ratio(*counts) == understanding(*counts).collapsed
 
 
-@given(group(samples=10**6), st.sampled_from(TAUS))
-def test_what_is_certain_is_exact(case: Group, tau: float) -> None:
-    """Versions that always or never succeed decide tails without rounding."""
-    n, c, _, _ = case
-    surely = sum(right == size for right, size in zip(c, n, strict=True))
-    possibly = sum(right > 0 for right in c)
-    wanted = max(ceil(Fraction(str(tau)) * len(n)), 1)
-    got = g_pass_over_versions([n], [c], tau)[0]
-    assert 0 <= got <= 1
-    if wanted <= surely:
-        assert got == 1
-    if wanted > possibly:
-        assert got == 0
-    # Enough versions that always succeed, beside ones that may not.
-    more = [5] * len(n)
-    assert g_pass_over_versions([n + more], [c + more], min(tau, 0.5))[0] == 1
-
-
-@given(group(), st.lists(st.floats(0, 1), min_size=2, max_size=10))
-def test_a_higher_threshold_never_raises_it(case: Group, taus: list[float]) -> None:
-    """G-Pass over versions falls with τ, down to GA@m, which is the product of the rates."""
-    n, c, _, _ = case
-    values = [g_pass_over_versions([n], [c], tau)[0] for tau in [*sorted(taus), 1.0]]
-    assert np.all(np.diff(values) <= 0)
-    assert values[-1] == group_accuracy([n], [c])[0]
-    assert values[-1] == pytest.approx(float(prod(shares_of(n, c))), rel=1e-12)
-
-
 @given(group(), st.integers(1, 9), st.integers(0, 9))
 def test_complete_and_original_only_are_at_most_accuracy_on_originals(
     case: Group, complete: int, collapsed: int
@@ -213,26 +174,6 @@ def test_complete_and_original_only_are_at_most_accuracy_on_originals(
     right = found.original[0] * accuracy([n], [c])[0]
     assert found.right_versions[0] == pytest.approx(right)
     assert found.score[0] == found.complete[0] + found.partial[0] / 2
-
-
-@given(st.lists(group(), min_size=2, max_size=5), st.randoms(use_true_random=False))
-@settings(max_examples=30)
-def test_groups_are_on_their_own_and_versions_in_any_order(groups: list[Group], rng: Any) -> None:
-    """A group's figures depend on no other group, nor on the order of its versions."""
-    m = min(len(n) for n, *_ in groups)
-    n, c = [g[0][:m] for g in groups], [g[1][:m] for g in groups]
-    original_n, original_c = [g[2] for g in groups], [g[3] for g in groups]
-    together = understanding(n, c, original_n, original_c)
-    split = variance_split(n, c)
-    for i in range(len(groups)):
-        order = rng.sample(range(m), m)
-        one_n, one_c = [[n[i][v] for v in order]], [[c[i][v] for v in order]]
-        alone = understanding(one_n, one_c, [original_n[i]], [original_c[i]])
-        for name, value in dataclasses.asdict(alone).items():
-            assert value[0] == pytest.approx(getattr(together, name)[i], abs=1e-14)
-        for part in ('between', 'within'):
-            got = getattr(variance_split(one_n, one_c), part)[0]
-            assert got == pytest.approx(getattr(split, part)[i], abs=1e-14, nan_ok=True)
 
 
 RATES = [
@@ -293,13 +234,6 @@ def test_the_variance_split_is_unbiased(n: list[int], rates: list[Fraction]) -> 
         assert got == expected
 
 
-def test_the_split_tells_unsure_of_the_question_from_unsure_of_itself() -> None:
-    """Versions that differ give variance between them, versions that waver within them."""
-    split = variance_split([[8] * 4] * 2, [[8, 8, 0, 0], [4] * 4])
-    assert split.within.tolist() == pytest.approx([0, 2 / 7])
-    assert split.between.tolist() == pytest.approx([1 / 3, -1 / 28])
-
-
 def test_a_version_not_judged_leaves_its_group_undefined() -> None:
     """NaN stays in its group; the accuracy alone is that of the versions judged."""
     n, c = (
@@ -346,32 +280,6 @@ def test_too_few_samples_or_versions_have_no_variance_split() -> None:
     assert np.isnan(split.between).all()
     assert np.isnan(split.within).all()
     assert split.between.shape == split.within.shape == (2,)
-
-
-def test_a_pool_of_less_than_k_is_undefined() -> None:
-    """The pool is one problem of all samples, NaN where it is too small."""
-    n, c = np.array([[1, 2], [3, 4]]), np.array([[1, 2], [3, 2]])
-    assert np.isnan(pooled_g_pass(n, c, 4, 0.5)).tolist() == [True, False]
-    assert pooled_g_pass(n, c, 4, 0.5)[1] == g_pass_at_k(7, 5, 4, 0.5)
-
-
-def test_no_groups_and_undefined_ones_are_quiet() -> None:
-    """Neither gives a warning; no groups give no figures."""
-    with warnings.catch_warnings():
-        warnings.simplefilter('error')
-        for n in (np.zeros((0, 5), dtype=int), np.zeros((3, 5), dtype=int)):
-            original = np.zeros(len(n), dtype=int)
-            found, split = understanding(n, n, original, original), variance_split(n, n)
-            for values in (
-                accuracy(n, n),
-                g_pass_over_versions(n, n, 0.5),
-                pooled_g_pass(n, n, 5, 1.0),
-                found.score,
-                found.complete,
-                split.between,
-            ):
-                assert values.shape == (len(n),)
-                assert np.isnan(values).all()
 
 
 @pytest.mark.parametrize('case', CASES['ceilings'], ids=lambda case: case['id'])

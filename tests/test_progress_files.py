@@ -137,17 +137,6 @@ def test_lost_responses_and_those_of_another_model_or_data_set_are_never_taken(
     assert begun(tmp_path, requests(), name='x-n2').failed_before == set(range(6))
 
 
-def test_a_corrected_gold_answer_costs_no_response(tmp_path: Path) -> None:
-    """It is no part of the request; the record holds the new one."""
-    given = {**record('drawn'), 'gold': 'wrong'}
-    drawn = begun(tmp_path, requests(), name='x-abcdef-n6')
-    drawn.append([(one, given) for one in requests()])
-    drawn.finish({}, [])
-    begun(tmp_path, requests()).finish({}, [])
-    found = json.loads((tmp_path / 'x-n6.json').read_text('ascii')).values()
-    assert {(one['prediction'], one['gold']) for one in found} == {('drawn', 'gold')}
-
-
 def test_saved_responses_go_when_all_shards_are_finished(tmp_path: Path) -> None:
     """Three shards become two: each saved response counts once, and none is called unused."""
     for shard in range(3):

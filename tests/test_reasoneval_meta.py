@@ -154,18 +154,6 @@ def test_lines_steps_and_solutions(made: Path, tmp_path: Path) -> None:
     assert (found.solution.macro_f1, found.solution.auc) == (1, 1)
 
 
-def test_scores_of_steps_instead_of_lines(made: Path, tmp_path: Path) -> None:
-    """An evaluator that scored each step, and not each line, is read too."""
-    lines = {0: [0.9, 0.8, 0.3, 0.1], 1: [0.7], 2: [0.6, 0.9, 0.0]}
-    steps = {0: [0.9, 0.3, 0.1], 1: [0.7], 2: [0.6, 0.0]}
-    first, second = (
-        evaluate_files(made, [scores_file(tmp_path / name, scores)])[0]
-        for name, scores in (('lines', lines), ('steps', steps))
-    )
-    assert first.step == second.step
-    assert first.solution == second.solution
-
-
 @pytest.mark.parametrize('kind', list(ErrorKind))
 @pytest.mark.parametrize('classes', [True, False])
 def test_made_data_against_sklearn(kind: ErrorKind, classes: bool) -> None:
@@ -202,16 +190,6 @@ def test_made_data_against_sklearn(kind: ErrorKind, classes: bool) -> None:
         assert figures.macro_f1 == pytest.approx(wanted, abs=1e-12)
         wanted = roc_auc_score(truth[level], badness[level])
         assert figures.auc == pytest.approx(wanted, abs=1e-12)
-
-
-def test_refused_solutions_are_left_out(made: Path, tmp_path: Path) -> None:
-    """A refusal is counted, with its steps, and no figure knows it otherwise."""
-    path = scores_file(tmp_path, {0: None, 1: [0.7], 2: [0.6, 0.4, 0.0]})
-    (found,) = evaluate_files(made, [path])
-    assert (found.solution.units, found.solution.unscored) == (2, 1)
-    assert (found.step.units, found.step.unscored) == (2, 2)
-    assert labelled_rate(found) == 0.5
-    assert threshold_rows(found, [0.5])[0].false_positive_rate == 0.5
 
 
 def test_threshold_rows_by_hand(made: Path, tmp_path: Path) -> None:
@@ -285,14 +263,6 @@ def test_bad_rows(case: dict[str, Any], made: Path, tmp_path: Path) -> None:
         (made / f'mr-math_{case["file"]}_errors.json').write_text(line + '\n')
     with pytest.raises(ValueError, match=case['words']):
         evaluate_files(made, [path])
-
-
-def test_hostile_texts_are_read(tmp_path: Path) -> None:
-    """A megabyte, lone surrogates, U+2028 and white space are lines like others."""
-    texts = ['x' * 1_000_000, '\ud800', 'a\u2028b', '   ']
-    row = {**invalid_row(0, 'N/A', [1]), 'model_output_step_format': [[text] for text in texts]}
-    (one,) = read_set(write(tmp_path / 'invalid_errors.json', [row]), ErrorKind.INVALID)
-    assert [lines[0] for lines in one.steps] == texts
 
 
 def test_sets_are_found(tmp_path: Path) -> None:

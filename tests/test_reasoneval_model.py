@@ -137,12 +137,3 @@ def test_saved_checkpoint_is_the_same(
     with torch.no_grad():
         assert model(ids).abs().max() > 0
         assert torch.equal(again(ids), model(ids))
-
-
-def test_settings_reach_the_backbone(published: Published) -> None:
-    """dtype, device map and attention are passed through, as whatever else."""
-    model = StepClassifier.load(
-        published.folder, dtype='bfloat16', attn_implementation='eager', device_map='cpu'
-    )
-    assert {parameter.dtype for parameter in model.parameters()} == {torch.bfloat16}
-    assert model.config._attn_implementation == 'eager'

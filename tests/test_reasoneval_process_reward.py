@@ -55,16 +55,6 @@ def test_a_tag_in_a_text_shifts_nothing(reward: RewardModel) -> None:
     np.testing.assert_allclose(scores.validity, everywhere[[3, 5, 7]], atol=1e-4)
 
 
-def test_tokens_are_the_steps_own(reward: RewardModel) -> None:
-    """Tags, the blanks before them and line ends are not counted, whatever the template."""
-    steps = ['abc', 'ab c\n', f'{TAG} d', '\ud800']
-    for template in ('{question} {steps}', 'Q: {question}\n{steps}\nEnd of it.'):
-        scorer = remade(reward, template=template)
-        counts = [scorer.score([Solution('q', [step])])[0].tokens for step in steps]
-        assert counts == [3, 5, 3, 1]  # characters, but for the tag's text, which is one token
-        assert scorer.score([Solution('q', steps)])[0].tokens == sum(counts)
-
-
 def test_only_tags_reach_the_head(reward: RewardModel) -> None:
     """Logits of all tokens would fill the memory."""
     shapes: list[tuple[int, ...]] = []
@@ -76,15 +66,6 @@ def test_only_tags_reach_the_head(reward: RewardModel) -> None:
         len(one.steps) for one in SOLUTIONS
     )
     assert not head._forward_pre_hooks
-
-
-def test_special_tokens_are_read_as_texts(reward: RewardModel) -> None:
-    """A BOS or end token's text in a solution is no such token."""
-    (encoded,) = remade(reward).encode([Solution('<s> q', ['a </s>', '<unk> b'])])
-    assert not isinstance(encoded, Refusal)
-    assert not set(encoded.ids[1:].tolist()) & {1, 2}
-    assert encoded.ids[0] == 1
-    assert len(encoded.ends) == 2
 
 
 def test_refusals_are_named(reward: RewardModel) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
 from collections.abc import Callable, Hashable, Iterable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from opencompass_gpassk.inference.http_client import Receive
 from opencompass_gpassk.inference.server_replies import Failure, Reply
 from opencompass_gpassk.judging.judge import JudgeError, Ledger
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
-from opencompass_gpassk.reasoneval.score_store import StoreError, score_solutions
+from opencompass_gpassk.reasoneval.score_store import score_solutions
 from opencompass_gpassk.reasoneval.scorers import make_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
@@ -73,27 +72,6 @@ def test_all_solutions_are_asked_about_in_one_go() -> None:
     assert threads() == []
 
 
-def test_scores_come_while_the_judge_is_asked() -> None:
-    """A solution is there when both its questions are settled."""
-    going_on = threading.Event()
-
-    class Slow(ScriptedJudge):
-        def ask(
-            self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Ledger
-        ) -> None:
-            given = list(jobs)
-            for key, _ in given[:3]:
-                receive(key, Reply(NONE))
-            assert going_on.wait(10)
-            for key, _ in given[3:]:
-                receive(key, Reply(NONE))
-
-    stream = PromptedStepJudge(Slow(lambda *_: NONE)).stream([*numbered(2), numbered(1)[0]])
-    assert [next(stream)[0], next(stream)[0]] == [0, 2]
-    going_on.set()
-    assert [(index, scores.refusal) for index, scores in stream] == [(1, None)]
-
-
 def test_what_was_answered_before_the_end_of_a_quota_is_kept(tmp_path: Path) -> None:
     """The next run asks, and pays, for the rest alone."""
     path = tmp_path / 'scores.sqlite'
@@ -145,27 +123,6 @@ def test_a_stream_that_is_closed_stops_the_asking(taken: int) -> None:
     stream.close()  # type: ignore[attr-defined]
     assert threads() == []
     assert len(judge.prompts) <= 5 * taken
-
-
-def test_a_store_that_fails_stops_the_asking(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Answers that can't be kept are not paid for."""
-
-    def full(*_: object) -> None:
-        raise StoreError('the disk is full')
-
-    monkeypatch.setattr('opencompass_gpassk.reasoneval.score_store.ScoreStore.add', full)
-
-    def say(*_: object) -> str:
-        time.sleep(0.01)
-        return NONE
-
-    judge = CountingJudge(say)
-    with pytest.raises(StoreError, match='full') as caught:
-        kept(judge, 500, tmp_path / 'scores.sqlite')
-    assert caught.value is not None and threads() == []
-    assert len(judge.prompts) < 100
 
 
 @pytest.mark.parametrize('fault', ['hang', '503'])

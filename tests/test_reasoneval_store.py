@@ -9,11 +9,9 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
-import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,12 +20,10 @@ from score_writer import Scorer, scores, solution
 
 from opencompass_gpassk.reasoneval.score_store import (
     ScoreStore,
-    StoreError,
     score_solutions,
 )
 from opencompass_gpassk.reasoneval.scorers import identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
-from opencompass_gpassk.reasoneval.step_judge import PromptedStepJudge
 
 SETTINGS = identity_of(Scorer())
 
@@ -131,43 +127,6 @@ def test_a_stream_that_gives_something_else(
         score(Scorer(), [solution(1)], tmp_path / 'scores.sqlite')
 
 
-@pytest.mark.parametrize(
-    ('settings', 'message'),
-    [
-        (['model'], r"settings of Scorer: \['model'\] can not be kept .* give a mapping"),
-        ({1: 'a', 'b': 2}, 'settings of Scorer: .* can not be kept as JSON'),
-    ],
-)
-def test_settings_that_are_no_mapping(settings: Any, message: str, tmp_path: Path) -> None:
-    """Scores can't be kept under them."""
-    scorer = Scorer(settings=settings)
-    with pytest.raises(ValueError, match=message):
-        score(scorer, [solution(1)], tmp_path / 'scores.sqlite')
-    assert scorer.scored == []
-
-
-def test_scorers_of_other_classes_share_nothing(tmp_path: Path) -> None:
-    """Though their settings are equal; this package's own are told apart by theirs alone."""
-
-    class Other(Scorer):
-        pass
-
-    class Judge:
-        model = 'one'
-        settings: ClassVar[dict[str, Any]] = {'temperature': 0.0}
-
-        def ask(self, *_: Any) -> None:
-            raise NotImplementedError
-
-    path = tmp_path / 'scores.sqlite'
-    scorers = [Scorer(), Other(), Scorer(), Other()]
-    for scorer in scorers:
-        score(scorer, [solution(1)], path)
-    assert [scorer.scored for scorer in scorers] == [[1], [1], [], []]
-    own = PromptedStepJudge(Judge())
-    assert identity_of(own) == own.settings
-
-
 @pytest.mark.parametrize('number', [np.nan, np.inf, -np.inf])
 def test_scores_that_are_not_finite_are_a_refusal(
     number: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -191,59 +150,6 @@ def test_scores_that_are_not_finite_are_a_refusal(
         assert np.isnan(found[Solution('q', ['a', 'b'])].probabilities).all()
         assert found[Solution('q', ['a'])].tokens == 3
     assert reports == [f'4 of 4 distinct solutions are in {tmp_path / "scores.sqlite"}']
-
-
-def as_anybody(work: Callable[[], None]) -> None:
-    """Do what one without a superuser's rights would do, in a process of its own."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            if not os.getuid():
-                os.setuid(65534)
-            work()
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    assert os.waitpid(child, 0)[1] == 0
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that anybody may look into, unlike those that pytest makes."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        folder.chmod(0o755)
-        yield folder
-
-
-def test_a_store_that_may_only_be_read(open_folder: Path) -> None:
-    """It is enough if all is in it; else the user is told what to set, before any is scored."""
-    folder = open_folder / 'shared'
-    path = folder / 'scores.sqlite'
-    solutions = [solution(number) for number in range(4)]
-    score(Scorer(), solutions[:3], path)
-    before = {one.name: one.read_bytes() for one in folder.iterdir()}
-
-    def work() -> None:
-        assert len(score(scorer, solutions[:3], path)) == 3
-        with pytest.raises(StoreError, match=r'1 of 4 .* not in it; set GPASSK_SCORE_STORE to a f'):
-            score(scorer, solutions, path)
-        with pytest.raises(StoreError, match='set GPASSK_SCORE_STORE'):
-            score(scorer, solutions, folder / 'new' / 'scores.sqlite')
-        assert scorer.scored == []
-
-    scorer = Scorer()
-    for mode in (0o444, 0o666):  # the folder alone, too
-        path.chmod(mode)
-        folder.chmod(0o555)
-        try:
-            as_anybody(work)
-        finally:
-            folder.chmod(0o755)
-    assert {one.name: one.read_bytes() for one in folder.iterdir()} == before
 
 
 def test_where_the_store_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,11 +20,11 @@ from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.board import Benchmark, Board
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.growth import growing, growth
-from opencompass_gpassk.report.charts.style import Chart, draw_chart, save_chart
+from opencompass_gpassk.report.charts.style import Chart, draw_chart
 from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.files import write_charts
 from opencompass_gpassk.report.tables.contents import report_tables
-from opencompass_gpassk.report.tables.difficulty import decline_tables, declines, difficulties
+from opencompass_gpassk.report.tables.difficulty import decline_tables
 from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -108,17 +108,6 @@ def test_curves_show_figures_and_intervals() -> None:
     assert names == ['m', r' _o \$x^2\$']
     told = charts(results)[f'{BENCHMARK}_k4'].caption
     assert told.endswith('Upright lines: 95 % intervals, for problems like these.')
-
-
-def test_models_look_the_same_in_all_charts() -> None:
-    """Whoever else is there; and thirty of them are told apart by colour, marker and dash."""
-    results = {str(i): {'x': SAMPLED} for i in range(28)}
-    results['27']['y'] = {**SAMPLED, 'benchmark': 'other'}
-    lines = drawn(results, f'{BENCHMARK}_k4').lines
-    looks = [(one.get_color(), one.get_marker(), one.get_linestyle()) for one in lines]
-    assert len(set(looks)) == 28
-    (line,) = drawn(results, 'other_k4').lines
-    assert (line.get_color(), line.get_marker(), line.get_linestyle()) == looks[27]
 
 
 def test_bars_are_as_long_as_the_figures() -> None:
@@ -220,14 +209,6 @@ def test_data_sets_of_a_model_are_a_sweep() -> None:
     ]
 
 
-def test_models_that_tell_the_value_in_their_name_are_a_sweep() -> None:
-    """``m2-t0.5`` and ``m2-t1.0`` are one model; ``m2`` and ``m3`` at one temperature are two."""
-    one, two = sweep_results(0.5)['t0.5'], sweep_results(1.0)['t1.0']
-    (found,) = sweeps(joined({'m2-t0.5': {'x': one}, 'm2-t1.0': {'x': two}}))
-    assert found.model == 'm2-t…'
-    assert sweeps(joined({'m2': {'x': one}, 'm3': {'x': two}})) == []
-
-
 @pytest.mark.parametrize(
     'sampling',
     [{'temperature': '1'}, {'temperature': True}, {'temperature': math.nan}, [], None, 'x'],
@@ -265,27 +246,6 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert math.isnan(axis.lines[0].get_ydata()[2])
     assert [text.get_text() for text in axis.texts] == ['–']
     assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
-
-
-def test_no_drop_without_greedy_answers_to_the_same_problems() -> None:
-    """Nor where nobody tells the difficulty."""
-    made = levels()
-    made['m']['g']['signature']['data'] = 'b:2'
-    assert decline_tables(Board(made)) == []
-    del made['m']['g']
-    assert difficulties(joined(made)) == []
-    assert decline_tables(Board({'m': {'s': SAMPLED, 'g': GREEDY}})) == []
-    (entry,) = joined({'m': {'s': SAMPLED, 'g': GREEDY}}).entries
-    assert declines(entry)[0] == GREEDY['accuracy']
-
-
-def test_figures_are_drawn_where_their_data_are(tmp_path: Path) -> None:
-    """A greedy run has none; trials add the figure against n, a sweep its own."""
-    assert charts({'m': {'g': GREEDY}}) == {}
-    assert not write_charts(tmp_path / 'x', Board({'m': {'g': GREEDY}}))
-    assert list(charts(levels())) == ['b_k2', 'b_bars', 'b_difficulty']
-    table = table_of({'1a': '1111', '1b': '1110', '2a': '1100', '3a': '0000'})
-    assert 'b_samples_k2' in charts(levels(), {('m', 's'): table})
 
 
 def test_undefined_figures_are_dashes(tmp_path: Path) -> None:
@@ -327,16 +287,6 @@ def test_a_name_is_no_path_and_fits(tmp_path: Path, name: str) -> None:
     for path in paths:
         if path.suffix == '.png':
             assert int.from_bytes(path.read_bytes()[16:20], 'big') == 650  # pixels
-
-
-def test_the_same_figure_is_the_same_file(tmp_path: Path) -> None:
-    """No date, no random id: a report that is written again differs in nothing."""
-    chart = charts({'m': {'x': with_ends(SAMPLED)}, 'n': {'x': SAMPLED}})[f'{BENCHMARK}_bars']
-    for kind in ('png', 'svg', 'pdf'):
-        for name in ('a', 'b'):
-            save_chart(draw_chart(chart, 3.25), tmp_path / f'{name}.{kind}')
-        one, other = (tmp_path / f'{name}.{kind}' for name in ('a', 'b'))
-        assert one.read_bytes() == other.read_bytes()
 
 
 def test_no_two_names_become_one() -> None:

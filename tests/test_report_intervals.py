@@ -47,22 +47,6 @@ def tabled(result: dict[str, Any]) -> Table:
     return benchmark_tables(Board({'m': {'x': result}}))[0]
 
 
-NO_INTERVALS = (None, 'x', [], 3, [1], ['a', 'b'], [math.nan, 1.0], [0, math.inf])
-
-
-@pytest.mark.parametrize('intervals', ['x', *({'pass@2': one} for one in NO_INTERVALS)])
-def test_what_is_no_interval_is_none(intervals: object) -> None:
-    """A result of another version, or a damaged one, shows its figures."""
-    table = tabled(make_result(COUNTS, 4, (2,)) | {'intervals': intervals, 'uncertainty': 'x'})
-    assert '70.8' in to_text(table) and '[' not in to_markdown(table)
-
-
-def test_an_undefined_figure_has_no_interval() -> None:
-    """NaN stays a dash."""
-    result = make_result(COUNTS, 4, (4,), sampled=3)
-    assert '[1.0' not in to_markdown(tabled(with_intervals(result, {'pass@4': [1.0, 2.0]})))
-
-
 def test_brackets_stand_below_the_headline_figures() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
     lines = to_text(benchmark_tables(Board(of_two()))[0]).splitlines()
@@ -72,20 +56,6 @@ def test_brackets_stand_below_the_headline_figures() -> None:
     assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
     assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
     assert lines[row + 2].startswith('  * [low, high]: 95 % intervals for a population')
-
-
-def test_the_terminal_is_wide_enough() -> None:
-    """Six figures with intervals, and a name of twenty characters, fit in 120 columns."""
-    sampled, greedy = make_result(COUNTS, 16, (16,)), make_result(COUNTS, 1, greedy=True)
-    made = {}
-    for name, result in {'s': sampled, 'g': greedy}.items():
-        ends = {key: [10.0, 90.0] for key in result['figures']}
-        made[name] = with_intervals(result, ends)
-    table = benchmark_tables(Board({'Qwen2.5-72B-Instruct': made}))[0]
-    lines = to_text(table).splitlines()
-    assert max(len(line) for line in lines if not line.startswith('  * ')) <= 120
-    assert to_text(table).count('[10.0, 90.0]') == 4
-    assert to_markdown(table).count('[10.0, 90.0]') == 9
 
 
 def test_intervals_are_shown_as_asked() -> None:
@@ -98,13 +68,6 @@ def test_intervals_are_shown_as_asked() -> None:
         assert '[31' not in show(table, None) and 'interval' not in show(table, None)
         with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
             show(table, '+-')
-
-
-def test_the_legend_names_the_methods_that_there_are() -> None:
-    """No bootstrap is told of where all intervals are Wilson's."""
-    assert "(BCa bootstrap, Wilson's: docs/intervals.md)" in to_markdown(tabled(of_two()['m']['x']))
-    alone = with_intervals(make_result(COUNTS, 4, (2,)), {'accuracy': [1.0, 90.0]}, ['accuracy'])
-    assert "(Wilson's: docs/intervals.md)" in to_markdown(tabled(alone))
 
 
 @pytest.mark.parametrize(
@@ -312,17 +275,6 @@ def test_greedy_answers_are_ranked_where_nothing_was_sampled() -> None:
     assert marked(table) == {'Greedy': {'strong'}}
     (claim,) = table.claims
     assert claim.startswith('strong is the best by accuracy: 100 %; strong against weak: +')
-
-
-def test_models_of_other_n_are_compared() -> None:
-    """Figures of the same k are comparable whatever n is."""
-    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
-    trials['weak', 'x'] = table_of([2 * c for c in WEAK], 8)
-    results['weak']['x'] = as_result(
-        trials['weak', 'x'], Protocol(n=8, k=(2,)), benchmark='b', greedy=False
-    )
-    (table,) = benchmark_tables(Board(results, trials))
-    assert marked(table) == {'G-Pass@2_1.0': {'strong'}}
 
 
 def test_what_is_undefined_is_not_marked() -> None:

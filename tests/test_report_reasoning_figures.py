@@ -12,13 +12,9 @@ from made_reasoning import Sample, make_reasoned, make_unjudged
 from made_results import make_result
 
 from opencompass_gpassk.report.board import Board
-from opencompass_gpassk.report.charts.boxes import plot_boxes
 from opencompass_gpassk.report.charts.contents import report_charts
-from opencompass_gpassk.report.charts.scatter import plot_points
 from opencompass_gpassk.report.charts.style import draw_chart
 from opencompass_gpassk.report.files import write_charts
-
-Figure = pytest.importorskip('matplotlib.figure').Figure
 
 
 def solutions(right: Sequence[float], wrong: Sequence[float] = ()) -> dict[str, Any]:
@@ -73,18 +69,6 @@ def test_every_model_has_three_boxes() -> None:
     assert legend == {*answers, 'threshold of soundness'}
 
 
-def test_boxes_reach_from_quartile_to_quartile() -> None:
-    """And whiskers to the ends they are given."""
-    axis = Figure().subplots()
-    box = {'whislo': 0.1, 'q1': 0.2, 'med': 0.4, 'q3': 0.5, 'whishi': 0.9, 'mean': 0.45, 'n': 9}
-    plot_boxes(axis, {'m': {'all': box}}, 'validity', 0.25)
-    extent = axis.patches[0].get_path().get_extents()
-    assert (extent.x0, extent.x1) == (0.2, 0.5)
-    ends = {x for line in axis.lines for x in line.get_xdata()}
-    assert {0.1, 0.9, 0.25} <= ends
-    assert axis.get_xlim()[0] < 0 < 1 < axis.get_xlim()[1]
-
-
 def test_nothing_is_drawn_where_nothing_is_defined(tmp_path: Path) -> None:
     """No solution of a kind, none at all, or a scorer that says nothing of redundancy."""
     made = solutions([0.9, 0.8], [0.2, 0.4])
@@ -130,13 +114,3 @@ def test_a_point_a_model_of_accuracy_and_false_positives() -> None:
     assert line.get_marker() == first.lines[1].get_marker() != first.lines[0].get_marker()
     legend = [text.get_text() for text in first.get_figure().legends[0].get_texts()]
     assert legend == ['steady', 'shaky']
-
-
-def test_points_stand_inside_their_axes() -> None:
-    """Also where there is one, or all are alike."""
-    for points in ({'m': (100.0, 0.0)}, {'a': (3.0, 100.0), 'b': (90.0, 0.0)}):
-        axis = Figure().subplots()
-        plot_points(axis, points, dict.fromkeys(points, 0))
-        for x, y in points.values():
-            assert axis.get_xlim()[0] < x < axis.get_xlim()[1]
-            assert axis.get_ylim()[0] < y < axis.get_ylim()[1]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from made_results import make_result
 from made_runs import MadeRun
-from made_sweep import Sweep, make_sweep
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
@@ -95,17 +93,6 @@ def test_it_works_when_everything_failed(
     assert {task['reason'] for task in document['tasks']} == {'RuntimeError: no memory'}
 
 
-def test_an_earlier_summary_is_kept_under_its_time(run: MadeRun) -> None:
-    """The newest one is always ``latest``, also of three in a second."""
-    for _ in range(3):
-        folder = summarize(run)
-    kept = [path for path in folder.iterdir() if path.is_dir() and path.name != 'latest']
-    assert len(kept) == 2
-    assert all(path.name[:8].isdigit() for path in kept)
-    for path in (*kept, folder / 'latest'):
-        assert (path / 'gpassk.txt').exists()
-
-
 def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[str]) -> None:
     """The verdict, the table at the greatest k, three warnings, one or two commands, one path."""
     told = [f'warning {i}' for i in range(5)]
@@ -132,21 +119,6 @@ def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[s
         ['gpassk', 'plan'],
     ]
     assert lines[-1] == f'Report (also by language, split): {folder}/latest/report.html'
-
-
-def test_models_may_have_other_metrics(run: MadeRun) -> None:
-    """Where OpenCompass asserts equal keys, the figure that one model lacks is a dash, like NaN."""
-    few = make_result({'AMC_en': [3]}, 8, (2, 4), benchmark='sample', sampled=3)
-    run.result('good', SAMPLED, few)
-    run.predictions('bad', SAMPLED, GREEDY, 'gsm8k')
-    run.result('bad', SAMPLED, make_result({'AMC_en': [8]}, 8, (2,), benchmark='sample'))
-    run.result('bad', GREEDY, {'accuracy': 5.0, 'other': 1})
-    run.result('bad', 'gsm8k', '{"accuracy": 3')
-    table = cells(summarize(run))
-    assert table[SAMPLED, 'pass@2'] == ['100.00', '100.00']
-    assert table[SAMPLED, 'pass@4'] == ['–', '–']
-    assert table[GREEDY, 'accuracy'] == ['75.00', '5.00']
-    assert table['gsm8k', 'accuracy'] == ['33.25', 'failed']
 
 
 def test_chosen_figures_and_groups_are_kept(run: MadeRun) -> None:
@@ -182,60 +154,3 @@ def test_opencompass_finds_it(
         main()
         assert 'sample: 4 problems, n = 8, k = 4' in capsys.readouterr().out
     assert (run.folder / 'summary' / 'latest' / 'gpassk.json').exists()
-
-
-def test_intervals_and_the_best_are_shown_as_set(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """In brackets by default, as half a width by setting; trials tell which are the best."""
-    sweep = make_sweep(tmp_path / '20260101_000000', {'good': 4.0, 'bad': -4.0}, Sweep(n=4, k=(2,)))
-    folder = summarize(sweep)
-    out = capsys.readouterr().out
-    assert '[low, high]: 95 % intervals for a population of such problems' in out
-    (row,) = (line for line in out.splitlines() if line.startswith('good ') and '*' in line)
-    assert row.count('*') == 1  # the primary figure
-    assert 'good is the most stable by G-Pass@2_1.0: ' in out
-    markdown = (folder / 'latest' / 'gpassk.md').read_text('utf-8')
-    assert '**100.0**' in markdown or re.search(r'\| good \|.*\*\*', markdown)
-    assert not re.search(r'\| bad \|.*\*\*', markdown)
-    assert '\\begin{tabular}' in (folder / 'latest' / 'gpassk.tex').read_text('utf-8')
-    assert (folder / 'latest' / 'figures' / 'LiveMathBench-202412_samples_k2.svg').exists()
-    summarize(sweep, intervals='±')
-    assert '±: half the width' in capsys.readouterr().out
-    with pytest.raises(ValueError, match="intervals is 'wide'"):
-        summarize(sweep, intervals='wide')
-
-
-def test_the_config_names_the_summarizer() -> None:
-    """``--summarizer gpassk`` builds this class from the file in configs/summarizers."""
-    path = Path(__file__).parent.parent / 'configs/summarizers/gpassk.py'
-    summarizer = Config.fromfile(path)['summarizer']
-    config = Config({'models': [], 'datasets': [], 'work_dir': '.', 'summarizer': summarizer})
-    built = build_from_cfg(dict(config['summarizer'], config=config))
-    assert type(built).__name__ == 'GPassKSummarizer'
-
-
-def test_bad_results_do_not_cost_the_others(tmp_path: Path) -> None:
-    """A result with a field that nobody can read is left out of tables and page, and named."""
-    cases = json.loads(Path(__file__).with_name('cases').joinpath(BAD).read_text())
-    bad = {f'bad{i}': case for i, case in enumerate(cases) if not case.get('details')}
-    names = [SAMPLED]
-    run = MadeRun(tmp_path / '20260101_000000', ['good', *bad], names)
-    for model in ('good', *bad):
-        run.predictions(model, *names)
-        result = make_result({'AMC_en': [8, 4], 'AMC_cn': [0, 8]}, 8, (2, 4), benchmark='sample')
-        if model in bad:
-            *way, last = bad[model]['path']
-            inner: Any = result
-            for name in way:
-                inner = inner.setdefault(name, {})
-            inner[last] = bad[model]['value']
-        run.result(model, SAMPLED, result)
-    folder = summarize(run)
-    written = json.loads((folder / 'latest' / 'gpassk.json').read_text())
-    assert [result['model'] for result in written['results']] == ['good']
-    page = (folder / 'latest' / 'report.html').read_text()
-    assert all(f'results/{model}/{SAMPLED}.json: not readable' in page for model in bad)
-
-
-BAD = 'report_bad_results.json'

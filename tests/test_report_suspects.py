@@ -11,7 +11,7 @@ import pytest
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.metrics.weakest_group import weakest_group
-from opencompass_gpassk.report.suspects import competing, doubtful_gold
+from opencompass_gpassk.report.suspects import doubtful_gold
 
 PLANTED = (17, 120, 255)
 
@@ -73,15 +73,6 @@ def test_a_gold_is_doubted_only_with_good_reason() -> None:
     found = doubtful_gold({'a': [('1/2', 8, False)], 'b': [('0.5', 8, False)]})
     assert found and found.models == ('a', 'b') and found.times == 16
     assert doubtful_gold({'a': [(None, 8, False)]}) is None
-
-
-def test_two_answers_compete_where_both_are_frequent() -> None:
-    """Whether one of them is right does not matter; rare slips do not count."""
-    assert competing([('1', 4, True), ('2', 4, False)])
-    assert competing([('3', 5, False), ('2', 3, False)])
-    assert not competing([('1', 7, True), ('2', 1, False)])
-    assert not competing([('1', 8, True)])
-    assert not competing([('1', 1, True), ('2', 1, False)])
 
 
 def groups_of(rng: np.random.Generator, weak: float) -> tuple[int, float]:

@@ -10,7 +10,6 @@ import pytest
 
 from opencompass_gpassk.runs.task_states import (
     HEAD,
-    LONGEST,
     TAIL,
     last_exception,
     read_log,
@@ -26,12 +25,6 @@ def test_the_last_exception_is_found(case: dict[str, Any], tmp_path: Path) -> No
     path = tmp_path / 'x.out'
     path.write_bytes(case['log'].encode())
     assert last_exception(read_log(path)) == case['expected']
-
-
-def test_a_long_message_is_cut() -> None:
-    """An exception that holds a response of a megabyte stays a line."""
-    log = 'Traceback (most recent call last):\n  File "x"\nValueError: ' + 'x' * 1_000_000
-    assert len(last_exception(log) or '') == LONGEST
 
 
 def test_a_task_names_its_data_sets() -> None:

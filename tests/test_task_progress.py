@@ -89,17 +89,6 @@ def test_a_server_that_is_silent_is_told(tmp_path: Path) -> None:
     assert lines(tmp_path)[0].endswith('2 of 8 (25 %), no reply for 40 s (unreachable)')
 
 
-@pytest.mark.parametrize('output', [None, Path('elsewhere', 'd.json')])
-def test_a_task_outside_a_run_writes_nothing(
-    output: Path | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """For example one that a notebook calls."""
-    monkeypatch.chdir(tmp_path)
-    with progress_file(output, 'inference'):
-        pass
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.usefixtures('quick')
 def test_a_failed_write_harms_no_task(tmp_path: Path) -> None:
     """Nor is anything written where a link leads out of the run."""
@@ -165,16 +154,6 @@ def test_slurm_tells_of_tasks_that_write_nothing(
     assert found[1:3] == [f'm/d_1: {slurm_queue.WORKS}', f'm/d_2: {slurm_queue.WAITS}']
 
 
-def test_the_newest_stage_counts(tmp_path: Path) -> None:
-    """Evaluation follows the shards of the inference; a new start of the inference follows it."""
-    put(tmp_path, 'm/d_0', {**AT_WORK, 'state': 'ended'}, age=50)
-    put(tmp_path, 'm/d_1', {**AT_WORK, 'state': 'ended'}, age=40)
-    put(tmp_path, 'm/d', {**AT_WORK, 'stage': 'evaluation'}, age=10)
-    assert [line.split()[1] for line in lines(tmp_path)[:-1]] == ['evaluation']
-    put(tmp_path, 'm/d_0', AT_WORK)
-    assert ['inference' in line for line in lines(tmp_path)[:-1]] == [True, True]
-
-
 @pytest.mark.parametrize(
     'told',
     [
@@ -193,14 +172,6 @@ def test_a_bad_file_is_passed_over(told: Any, tmp_path: Path) -> None:
     """It may come from anyone."""
     put(tmp_path, 'm/d', told)
     assert lines(tmp_path) == ['0 of 1 finished']
-
-
-def test_a_file_moves_no_cursor(tmp_path: Path) -> None:
-    """Texts are shown as one printable line."""
-    put(tmp_path, 'm/d', {**AT_WORK, 'stage': 'evaluation', 'step': '\x1b[2J\n' + 'x' * 99})
-    shown, _ = lines(tmp_path)
-    assert shown.isprintable()
-    assert len(shown) < 100
 
 
 @pytest.mark.usefixtures('quick')

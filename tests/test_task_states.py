@@ -66,16 +66,6 @@ def test_without_an_infer_log_the_evaluation_tells(tmp_path: Path) -> None:
     assert states(run)['m/a'][:2] == ('failed', 'evaluation')
 
 
-def test_an_evaluation_before_a_resumed_inference_is_out_of_date(tmp_path: Path) -> None:
-    """While a resumed inference runs, the failure of the evaluation before it is history."""
-    run = MadeRun(tmp_path, ['m'], ['a'])
-    run.eval_log('m', 'a', 'FileNotFoundError: Prediction files not found')
-    run.infer_log('m', 'a', ['a'])
-    run.progress('m', 'a')
-    reason = 'a missing; interrupted or still running'
-    assert states(run)['m/a'] == ('unfinished', 'inference', reason, 'a.out')
-
-
 def test_shards_belong_to_their_data_set(tmp_path: Path) -> None:
     """The task that contained a missing shard tells why; b_1 is a data set of its own."""
     run = MadeRun(tmp_path, ['m'], ['a', 'b', 'b_1'])
@@ -133,15 +123,6 @@ def test_killed_by_slurm_after_an_interrupt_is_interrupted(tmp_path: Path) -> No
     assert [state[2] for state in states(run).values()] == ['interrupted', 'ValueError: own']
 
 
-def test_a_data_set_may_be_named_like_a_shard(tmp_path: Path) -> None:
-    """The predictions to a data set b_1 are no part of those to b."""
-    run = MadeRun(tmp_path, ['m'], ['b', 'b_1'])
-    run.infer_log('m', 'b_1', ['b_1'])
-    run.predictions('m', 'b_1')
-    run.result('m', 'b_1', {'accuracy': 1.0})
-    assert [state[0] for state in states(run).values()] == ['not started', 'finished']
-
-
 @pytest.mark.parametrize('left', ['gap', 'progress', 'log'])
 def test_a_result_on_part_of_the_predictions_is_unfinished(tmp_path: Path, left: str) -> None:
     """A shard is known to be missing from a gap, from its progress or from its task's log."""
@@ -161,23 +142,6 @@ def test_a_result_on_part_of_the_predictions_is_unfinished(tmp_path: Path, left:
     )
 
 
-def test_a_whole_file_outdates_shards(tmp_path: Path) -> None:
-    """After a resumption with one worker, what two workers left means nothing."""
-    run = MadeRun(tmp_path, ['m'], ['a'])
-    run.infer_log('m', 'a_0', ['a_0'], 'KeyboardInterrupt')
-    run.predictions('m', 'a_0', 'a')
-    run.progress('m', 'a_1')
-    run.result('m', 'a', {'accuracy': 50.0})
-    assert states(run)['m/a'][0] == 'finished'
-
-
-def test_a_task_that_died_before_it_spoke(tmp_path: Path) -> None:
-    """Where a log does not say what it contained, its exception is that of what has no log."""
-    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
-    run.infer_log('m', 'a', [], 'KeyError: of a')
-    assert {s[:3] for s in states(run).values()} == {('failed', 'inference', 'KeyError: of a')}
-
-
 @pytest.mark.parametrize(
     'error',
     [
@@ -194,13 +158,6 @@ def test_an_engine_that_the_wrapper_does_not_know_has_a_remedy(tmp_path: Path, e
     assert state == 'failed'
     assert error in told
     assert 'URL' in told
-
-
-def test_a_task_that_was_not_reached_has_no_failure(tmp_path: Path) -> None:
-    """A log that names its data sets tells nothing of others."""
-    run = MadeRun(tmp_path, ['m'], ['a', 'b'])
-    run.infer_log('m', 'a', ['a'], 'ValueError: of a')
-    assert states(run)['m/b'] == ('not started', '', '', '')
 
 
 @pytest.mark.parametrize(

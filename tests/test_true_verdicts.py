@@ -87,17 +87,6 @@ def test_errors_of_single_samples_are_put_right(faulty: float, rate: float) -> N
     assert found['range'][1] - found['range'][0] < 12
 
 
-def test_without_errors_nothing_changes() -> None:
-    """Any number of labels without an error leave the figures, and a range of no width."""
-    rows = ['AAAAb', 'aaabb', 'AAAAA', 'aabbc']
-    found = estimated(rows, PERFECT)['figures']
-    for key, value in found.items():
-        recorded = FigureValues(table(rows), Protocol(5, k=(4,), groups=()))
-        assert value['estimate'] == pytest.approx(recorded.means(recorded.parts[''])[key], abs=0.2)
-    assert found['G-Pass@4_1.0']['range'] == pytest.approx([30.0, 30.0], abs=0.5)
-    assert found['G-Pass@4_1.0']['with_sampling'] == pytest.approx([20.0, 60.0], abs=0.5)
-
-
 def test_equal_answers_are_right_or_wrong_together() -> None:
     """With one label of ten against them, problems flip as wholes: c is 0 or n in every draw."""
     answers = JudgedAnswers(
@@ -217,27 +206,6 @@ def test_error_rates_by_hand() -> None:
     assert np.isnan(only_right.error_rates(np.array([True]))).all()
     unlabelled = LabelledOutcomes(np.array([9.0, 9.0]), np.zeros(2), np.zeros(2))
     assert np.isnan(unlabelled.error_rates(np.array([True, False]))).all()
-
-
-def test_an_outcome_that_was_not_audited_is_unknown() -> None:
-    """An audit of rules tells nothing of a judge: no estimate is far from all that is possible."""
-    values = FigureValues(table(['AAAA', 'AAAb', 'bbbb'], 'judge'), Protocol(4, k=(4,), groups=()))
-    found = judge_error(values, {'outcomes': ONE_PERCENT, 'known': {}}, {})['figures']
-    low, high = found['accuracy']['range']
-    assert low < 100 * 7 / 12 < high
-
-
-@pytest.mark.parametrize(('row', 'figure'), [('AAAA', 100), ('ABCD', 100), ('abcd', 0)])
-def test_verdicts_that_are_all_alike(row: str, figure: float) -> None:
-    """A model without a wrong answer is judged by an audit that found some."""
-    found = estimated([row] * 20, PERFECT)['figures']['G-Pass@4_1.0']
-    assert found['estimate'] == pytest.approx(figure, abs=0.2)
-
-
-def test_a_plan_ends_with_all_answers_labelled() -> None:
-    """Then nothing is unknown, however few answers differ."""
-    values = FigureValues(table(['AAAA'] * 10), Protocol(4, k=(4,), groups=()))
-    assert planned_ranges(values, (10, 50), {}) == {10: (100.0, 100.0), 50: (100.0, 100.0)}
 
 
 def test_more_labels_make_the_range_narrower() -> None:
