@@ -63,16 +63,6 @@ def test_verdicts_and_summary(file: Path, capsys: pytest.CaptureFixture[str]) ->
     assert json.loads(err.splitlines()[-1]) == SUMMARY
 
 
-def test_no_summary_without_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Rows without labels are checked, not counted."""
-    path = tmp_path / 'pairs.jsonl'
-    path.write_text('{"gold": 5, "prediction": 5.0}\n')
-    assert main(['check', str(path)]) == 0
-    out, err = capsys.readouterr()
-    assert json.loads(out) == {'row': 1, 'verdict': 'same', 'gold': '5', 'answer': '5.0'}
-    assert not err
-
-
 @pytest.mark.parametrize('packed', [False, True], ids=['plain', 'gzip'])
 def test_standard_input(packed: bool) -> None:
     """Rows are read from standard input, gzipped or not; a verdict is printed where it is piped."""

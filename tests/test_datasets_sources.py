@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -136,25 +135,3 @@ def test_a_missing_modelscope_names_the_install_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, 'modelscope', None)
     with pytest.raises(ImportError, match='pip install modelscope'):
         sources.read_modelscope('a/b', [])
-
-
-@pytest.mark.parametrize(
-    ('name', 'value', 'reason'),
-    [
-        ('ENDPOINT', 'http://127.0.0.1:9', '127.0.0.1:9 cannot be reached'),
-        ('HF_HUB_OFFLINE', True, 'HF_HUB_OFFLINE is set'),
-    ],
-)
-def test_without_a_network_it_does_not_try_again(
-    name: str, value: Any, reason: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The real library looks into its cache alone, without a pause between tries."""
-    monkeypatch.setattr(f'huggingface_hub.constants.{name}', value)
-    monkeypatch.setattr('huggingface_hub.constants.HF_HUB_CACHE', str(nowhere / 'hf'))
-    for proxy in [one for one in os.environ if 'PROXY' in one.upper()]:
-        monkeypatch.delenv(proxy)
-    pauses: list[float] = []
-    monkeypatch.setattr('time.sleep', pauses.append)
-    with pytest.raises(sources.DataNotFoundError, match=reason):
-        LiveMathBench.load(version='202412', modelscope=None, download=False)
-    assert pauses == []

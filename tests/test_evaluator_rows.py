@@ -96,18 +96,3 @@ def test_rows_of_opencompass_that_moved_since_the_inference_are_an_error(tmp_pat
     predict(tmp_path, data_set(Sums))
     with pytest.raises(ValueError, match='the data have changed'):
         evaluate(tmp_path, data_set(Sums, golds=[str((i + 1) % 10) for i in range(10)]))
-
-
-def worked(gold: str) -> str:
-    """Postprocess a gold answer as OpenCompass does that of GSM8K."""
-    return gold.rsplit('#### ', maxsplit=1)[-1]
-
-
-def test_gold_answers_that_opencompass_postprocesses_are_no_other_data(tmp_path: Path) -> None:
-    """The inference records them as they were before; the log tells."""
-    eval_cfg = {'dataset_postprocessor': {'type': worked}}
-    dataset = data_set(Sums, golds=[f'Steps.\n#### {i}' for i in range(10)], eval_cfg=eval_cfg)
-    predict(tmp_path, dataset)
-    with logged() as messages:
-        assert counts(evaluate(tmp_path, dataset)) == COUNTS
-    assert 'unless a dataset_postprocessor made them' in ' '.join(messages)

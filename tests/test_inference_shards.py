@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eval_task import logged
 from mmengine.config import ConfigDict
 from opencompass.datasets.base import BaseDataset
 from opencompass.openicl.icl_prompt_template import PromptTemplate
@@ -122,25 +121,6 @@ def test_a_range_of_the_users_own_is_refused(
     once = config('up', '[0:4]')
     once.update(n=1, k=1)
     assert infer(once) == [(str(i), 0) for i in range(4)]
-
-
-def test_result_to_delete_is_that_of_the_whole_data_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Shards have files of predictions, but no results of their own."""
-    monkeypatch.chdir(tmp_path)
-
-    class Failing(Echo):
-        def generate_from_template(self, entries: list[Any], max_out_len: int) -> list[str]:
-            if any('3+3' in str(entry) for entry in entries):
-                raise ValueError('no')
-            return super().generate_from_template(entries, max_out_len)
-
-    with logged() as messages:
-        infer(config('up_1', '[40:80]'), model=Failing)
-    (message,) = (text for text in messages if 'are lost' in text)
-    assert 'predictions/echo/up_1.json' in message
-    assert 'results/echo/up.json' in message
 
 
 @pytest.mark.parametrize(

@@ -9,22 +9,19 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from real_data import DATA, needs_data
-from sklearn.metrics import f1_score, roc_auc_score
+from sklearn.metrics import f1_score
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.reasoneval.meta_evaluation import (
-    RecordedScores,
     evaluate_files,
-    evaluate_scores,
     find_scores,
     labelled_rate,
     read_scores,
     threshold_rows,
 )
-from opencompass_gpassk.reasoneval.mr_math import ErrorKind, LabelledSolution, find_sets, read_set
+from opencompass_gpassk.reasoneval.mr_math import ErrorKind, find_sets, read_set
 
 REAL = Path(DATA or '') / 'reasoneval'
 RECORDED = ('math-shepherd_mistral-7b', 'reasoneval_llemma-34b', 'reasoneval_wizardmath-7b-v1.1')
@@ -154,44 +151,6 @@ def test_lines_steps_and_solutions(made: Path, tmp_path: Path) -> None:
     assert (found.solution.macro_f1, found.solution.auc) == (1, 1)
 
 
-@pytest.mark.parametrize('kind', list(ErrorKind))
-@pytest.mark.parametrize('classes', [True, False])
-def test_made_data_against_sklearn(kind: ErrorKind, classes: bool) -> None:
-    """Figures of random sets are sklearn's on values that are taken one line at a time."""
-    rng = np.random.default_rng([7, classes, kind is ErrorKind.INVALID])
-    invalid = kind is ErrorKind.INVALID
-    solutions, scores = [], {}
-    truth: dict[str, list[Any]] = {'solution': [], 'step': []}
-    badness: dict[str, list[float]] = {'solution': [], 'step': []}
-    for number in range(60):
-        lines = rng.integers(1, 4, size=rng.integers(1, 7)).tolist()
-        errors = (rng.random(len(lines)) < 0.2).tolist()
-        if invalid and True in errors:
-            errors = errors[: errors.index(True) + 1]
-        steps = tuple(('line',) * n for n in lines)
-        solutions.append(LabelledSolution(str(number), '', steps, tuple(errors)))
-        given = rng.dirichlet([1, 0.3, 3], size=sum(lines))
-        scores[str(number)] = given if classes else given[:, 2:]
-        # Without knowing of validity: how likely an error of the kind is, by line.
-        column = (0 if invalid else 1) if classes else 2
-        bad = given[:, column] if classes else 1 - given[:, column]
-        each, taken = [], iter(bad.tolist())
-        for n in lines:
-            each.append(max(next(taken) for _ in range(n)))
-        truth['solution'].append(True in errors)
-        badness['solution'].append(max(each))
-        truth['step'] += errors
-        badness['step'] += each[: len(errors)]
-    found = evaluate_scores(solutions, RecordedScores(Path('made'), 'made', kind, scores))
-    limit = 0.15 if classes and not invalid else 0.5
-    for level, figures in (('solution', found.solution), ('step', found.step)):
-        said = [one > limit for one in badness[level]]
-        wanted = f1_score(truth[level], said, average='macro')
-        assert figures.macro_f1 == pytest.approx(wanted, abs=1e-12)
-        wanted = roc_auc_score(truth[level], badness[level])
-        assert figures.auc == pytest.approx(wanted, abs=1e-12)
-
-
 def test_threshold_rows_by_hand(made: Path, tmp_path: Path) -> None:
     """Right answers alone are counted, and what no threshold finds has no precision."""
     path = made / 'mr-math_invalid_errors.json'
@@ -308,28 +267,6 @@ def test_command_writes_json(
     row = found['invalid']['thresholds'][0]
     assert (row['threshold'], row['false_positive_rate'], row['recall']) == (0.05, 1 / 3, 0.5)
     assert found['invalid']['labelled_false_positive_rate'] == 2 / 3
-
-
-@pytest.mark.parametrize(
-    ('options', 'words'),
-    [
-        (['--min-validity', '2'], 'threshold is 2.0'),
-        (['--validity-by', 'median'], "how is 'median'"),
-        (['--min-validity', 'nan'], 'threshold is nan'),
-    ],
-)
-def test_command_refuses_bad_settings(
-    options: list[str],
-    words: str,
-    made: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A setting that makes no sense ends the command with one line of error."""
-    path = scores_file(tmp_path, {0: [0.5] * 4, 1: [0.5], 2: [0.5] * 3})
-    command = ['reasoneval', 'meta', '--data', str(made), '--scores', str(path), *options]
-    assert main(command) == 1
-    assert words in capsys.readouterr().err
 
 
 def test_command_wants_the_set_that_was_scored(made: Path, tmp_path: Path) -> None:

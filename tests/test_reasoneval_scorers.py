@@ -58,6 +58,15 @@ def test_a_step_classifier_is_loaded_once(published: Published, tmp_path: Path) 
     assert made(model=str(folder)) is not again
 
 
+def test_what_a_config_says_reaches_the_model(published: Published) -> None:
+    """The dtype in OpenCompass's words, too."""
+    for given in ({'dtype': 'bfloat16'}, {'torch_dtype': 'torch.bfloat16'}):
+        scorer = made(model=str(published.folder), model_kwargs=given)
+        assert scorer.settings['dtype'] == 'bfloat16'
+    scorer = made(model=str(published.folder), model_kwargs={'attn_implementation': 'eager'})
+    assert scorer.model.config._attn_implementation == 'eager'
+
+
 def test_a_reward_model_and_a_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each by its name; a judge takes what the environment says at the time."""
     reward = tiny_reward_model.publish(tmp_path)
@@ -100,6 +109,14 @@ def test_what_does_not_fit_is_named(settings: dict[str, Any], message: str) -> N
     """Before anything is loaded."""
     with pytest.raises(ValueError, match=message):
         made(**settings)
+
+
+@pytest.mark.parametrize('place', ['cuda', 'cuda:1', 0, {'': 0}, {'model': 'cuda'}])
+def test_a_gpu_that_is_not_there(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenCompass is to be told to give one."""
+    monkeypatch.setenv('CUDA_VISIBLE_DEVICES', '')
+    with pytest.raises(ValueError, match=r'no GPU can be seen .*num_gpus=1'):
+        made(model='x', model_kwargs={'device_map': place})
 
 
 def test_a_large_model_on_the_cpu_is_told(

@@ -127,6 +127,21 @@ def test_a_stream_that_gives_something_else(
         score(Scorer(), [solution(1)], tmp_path / 'scores.sqlite')
 
 
+@pytest.mark.parametrize(
+    ('settings', 'message'),
+    [
+        (['model'], r"settings of Scorer: \['model'\] can not be kept .* give a mapping"),
+        ({1: 'a', 'b': 2}, 'settings of Scorer: .* can not be kept as JSON'),
+    ],
+)
+def test_settings_that_are_no_mapping(settings: Any, message: str, tmp_path: Path) -> None:
+    """Scores can't be kept under them."""
+    scorer = Scorer(settings=settings)
+    with pytest.raises(ValueError, match=message):
+        score(scorer, [solution(1)], tmp_path / 'scores.sqlite')
+    assert scorer.scored == []
+
+
 @pytest.mark.parametrize('number', [np.nan, np.inf, -np.inf])
 def test_scores_that_are_not_finite_are_a_refusal(
     number: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +13,7 @@ from made_results import as_result, make_result
 
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
-from opencompass_gpassk.report.files import to_csv, to_json, write_report
+from opencompass_gpassk.report.files import write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
@@ -93,19 +90,6 @@ def test_a_line_says_where_the_uncertainty_comes_from(
     assert told in line
     result['sampling_share'] = {key: math.nan}
     assert 'comes to' not in to_markdown(tabled(result))
-
-
-def test_csv_and_json_hold_both_ends() -> None:
-    """Low and high stand beside the figure; where there are none, the cells are empty."""
-    rows = list(csv.DictReader(io.StringIO(to_csv(of_two()))))
-    ends = {(r['group'], r['metric']): (r['low'], r['high']) for r in rows}
-    assert ends['', 'accuracy'] == ('31.26', '81.04')
-    assert ends['', 'mG-Pass@k'] == ('5.0', '90.0')
-    assert ends['AMC-en', 'accuracy'] == ('', '')
-    (entry,) = json.loads(to_json(of_two()))['results']
-    assert entry['intervals'] == of_two()['m']['x']['intervals']
-    assert entry['uncertainty']['of'] == 'problems like these'
-    assert entry['groups']['AMC-en']['intervals'] == {}
 
 
 def table_of(
@@ -215,24 +199,6 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     names = [re.findall(r'(\w+) \(\d', c) for c in table.claims if 'most stable' in c]
     assert names == ([] if note else [['strong', 'weak']])
     assert Mark.BEST not in table.marks.values() or not note
-
-
-def test_each_pair_is_compared_on_the_problems_of_both() -> None:
-    """Some of A's problems are missing: its mean over easy ones is the highest, and no claim."""
-    hard, easy = [0, 1] * 12, [4, 4] * 6
-    results, trials = measured(
-        partial=table_of([3, 4] * 6, 4, first=24),
-        strong=table_of([*hard, *easy], 4),
-        weak=table_of([*hard, *[2, 0] * 6], 4),
-    )
-    (table,) = benchmark_tables(Board(results, trials))
-    shown = {row[0]: row[1] for row in table.rows}
-    assert shown['partial'] == 87.5 > shown['strong']
-    of = {table.rows[row][0]: mark for (row, _), mark in table.marks.items()}
-    assert of == {'strong': Mark.BEST}
-    (claim,) = table.claims
-    assert claim.startswith('strong is the most stable by G-Pass@2_1.0: it solves 33 %')
-    assert not table.warnings
 
 
 def test_another_judge_leaves_the_others_to_be_compared() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
 from opencompass_gpassk.report.board import Board
-from opencompass_gpassk.report.files import to_csv, to_json, write_charts
+from opencompass_gpassk.report.files import to_csv, write_charts
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
@@ -119,23 +118,6 @@ def test_sound_figures_stand_beside_the_plain_ones() -> None:
     assert '1 of 6 right responses have no scores' in warnings[0]
 
 
-def test_groups_are_broken_down_in_the_markdown() -> None:
-    """Reasoning and sound figures of each split and language, levels in order."""
-    tables = report_tables(Board({'m': {'x': SAMPLED}}))
-    reasoning = titled(tables, 'LiveMathBench-202412: reasoning by split and language')
-    assert rows(reasoning, 'AMC-en')[0]['validity right'] == pytest.approx(55.0)
-    assert rows(reasoning, 'CCEE-cn')[0]['validity wrong'] == pytest.approx(70.0)
-    name = 'LiveMathBench-202412: sound figures by split and language'
-    sound = titled(sound_tables(Board({'m': {'x': WHOLE}})), name)
-    assert [row[0] for row in sound.rows].count('AMC-en') == 1
-    (row,) = (row for row in sound.rows if row[0] == 'AMC-en')
-    assert list(row[:4]) == ['AMC-en', 1, 'm', 2]
-    assert list(row[4:7]) == pytest.approx([75, 25, 50])
-    assert list(sound.columns[7:10]) == ['G-Pass@k_1.0', 'sound', 'drop']
-    printed = [table.title for table in tables if table.breakdown in ('', 'split and language')]
-    assert not [title for title in printed if 'reasoning by' in title or 'figures by' in title]
-
-
 def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
     """There is no G-Pass@k of a greedy run."""
     tables = sound_tables(Board({'m': {'x': GREEDY}}))
@@ -207,36 +189,6 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
     for table in (reasoning_tables(Board(RESULTS))[0], sound_tables(Board(RESULTS))[0]):
         assert not [note for note in table.warnings if 'different scorers' in note]
-
-
-def test_exports_hold_every_figure() -> None:
-    """Tidy rows name metric, k and τ; JSON has how reasoning was scored, too."""
-    made = {'m': {'n4': WHOLE, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
-    found = list(csv.DictReader(io.StringIO(to_csv(made))))
-
-    def percent(metric: str, k: str = '', tau: str = '', group: str = '') -> float:
-        (row,) = (
-            row
-            for row in found
-            if (row['model'], row['data_set'], row['metric'], row['k'], row['tau'], row['group'])
-            == ('m', 'n4', metric, k, tau, group)
-        )
-        return float(row['percent'])
-
-    assert percent('validity (right)') == pytest.approx(295 / 6)
-    assert percent('false-positive rate', group='AMC-en') == pytest.approx(200 / 3)
-    assert percent('sound accuracy') == pytest.approx(50.0)
-    assert percent('drop to sound accuracy', group='AMC-en') == pytest.approx(50.0)
-    assert percent('sound G-Pass@k', '2', '1.0') == pytest.approx(25.0)
-    assert percent('drop to sound mG-Pass@k', '2') == pytest.approx(25.0)
-    assert percent('sound pass@k', '2') == pytest.approx(75.0)
-    assert not [row for row in found if row['model'] == 'plain' and 'sound' in row['metric']]
-    first, *_, last = json.loads(to_json(made))['results']
-    assert first['figures']['sound G-Pass@2_1.0'] == pytest.approx(25.0)
-    assert first['groups']['AMC-en']['figures']['validity (wrong)'] == pytest.approx(10.0)
-    assert first['reasoning']['boxes']['validity']['right']['n'] == 6
-    assert first['reasoning']['refusals'] == REFUSED
-    assert last['reasoning'] is None
 
 
 def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.style import draw_chart
 from opencompass_gpassk.report.files import write_charts
 
+pytest.importorskip('matplotlib')
+
 
 def solutions(right: Sequence[float], wrong: Sequence[float] = ()) -> dict[str, Any]:
     """Return the greedy result of right and wrong answers with these validities."""

@@ -121,6 +121,21 @@ def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[s
     assert lines[-1] == f'Report (also by language, split): {folder}/latest/report.html'
 
 
+def test_models_may_have_other_metrics(run: MadeRun) -> None:
+    """Where OpenCompass asserts equal keys, the figure that one model lacks is a dash, like NaN."""
+    few = make_result({'AMC_en': [3]}, 8, (2, 4), benchmark='sample', sampled=3)
+    run.result('good', SAMPLED, few)
+    run.predictions('bad', SAMPLED, GREEDY, 'gsm8k')
+    run.result('bad', SAMPLED, make_result({'AMC_en': [8]}, 8, (2,), benchmark='sample'))
+    run.result('bad', GREEDY, {'accuracy': 5.0, 'other': 1})
+    run.result('bad', 'gsm8k', '{"accuracy": 3')
+    table = cells(summarize(run))
+    assert table[SAMPLED, 'pass@2'] == ['100.00', '100.00']
+    assert table[SAMPLED, 'pass@4'] == ['–', '–']
+    assert table[GREEDY, 'accuracy'] == ['75.00', '5.00']
+    assert table['gsm8k', 'accuracy'] == ['33.25', 'failed']
+
+
 def test_chosen_figures_and_groups_are_kept(run: MadeRun) -> None:
     """A user's list of figures and summary groups work as in OpenCompass."""
     groups = [{'name': 'mean', 'subsets': [[GREEDY, 'accuracy'], ['gsm8k', 'accuracy']]}]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from typing import Any
 
@@ -16,7 +13,6 @@ from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.scatter import plot_drop
 from opencompass_gpassk.report.charts.style import draw_chart
 from opencompass_gpassk.report.charts.understanding import plot_understanding
-from opencompass_gpassk.report.files import to_csv, to_json
 from opencompass_gpassk.report.tables.contamination import contamination_table
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
@@ -240,27 +236,3 @@ def test_understanding_is_drawn_as_in_the_paper() -> None:
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
     assert widths['collapsed'] == [100.0, 0.0]
     assert widths['complete'] == [0.0, 100.0]
-
-
-def test_exports_hold_the_figures_of_versions() -> None:
-    """A tidy row each, k and τ apart; JSON has them by name."""
-    rows = list(csv.DictReader(io.StringIO(to_csv(RESULTS))))
-
-    def percent(metric: str, tau: str = '', group: str = '') -> float:
-        (row,) = (
-            row
-            for row in rows
-            if (row['data_set'], row['metric'], row['tau'], row['group'])
-            == ('m8', metric, tau, group)
-        )
-        return float(row['percent'])
-
-    assert percent('GA@k') == percent('G-Pass over versions', '1.0') == 50.0
-    assert percent('CR') == 100.0
-    assert percent('SP-RV drop', group='geometry') == pytest.approx(20.0)
-    assert not [r for r in rows if r['group'] == 'original' and r['metric'] in ('CR', 'GA@k')]
-    document = json.loads(to_json(RESULTS))
-    figures = next(r['figures'] for r in document['results'] if r['data_set'] == 'm8')
-    assert figures['OOR'] == 0.0
-    assert document['results'][0]['versions']['per_group'] == 5
-    assert figures['complete understanding'] == 100.0

@@ -175,3 +175,10 @@ def test_questions_without_a_verdict_are_counted() -> None:
     found = figures(TrialTable(problems, trials), Protocol(n=1))
     assert found['GA@2'] == 100.0
     assert found['versions']['excluded']['GA@2'] == 1  # type: ignore[index]
+
+
+@pytest.mark.parametrize(('complete', 'collapsed'), [(0.2, 0.8), (0.5, 0.5), (1.2, 0.2)])
+def test_thresholds_out_of_order_are_refused(complete: float, collapsed: float) -> None:
+    """A question can't be understood and not at once."""
+    with pytest.raises(ValueError, match='complete is'):
+        Protocol(n=1, complete=complete, collapsed=collapsed)
