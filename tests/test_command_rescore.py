@@ -338,8 +338,13 @@ CUT = {
 }
 
 
-@pytest.mark.parametrize('place', ['model', 'data set', 'evaluator'])
-@pytest.mark.parametrize('how', ['known', 'unknown', 'pattern'])
+@pytest.mark.parametrize(
+    ('how', 'place'),
+    [
+        *(('known', place) for place in ('model', 'data set', 'evaluator')),
+        *(('unknown', 'model'), ('pattern', 'data set')),
+    ],
+)
 def test_responses_are_read_as_they_were(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str, place: str
 ) -> None:
