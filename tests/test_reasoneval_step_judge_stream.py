@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from judge_server import JudgeServer
-from test_reasoneval_prompted import ADDING, ScriptedJudge, kind_of
+from test_reasoneval_step_judge import ADDING, ScriptedJudge, kind_of
 
 from opencompass_gpassk.inference.http_client import Receive
 from opencompass_gpassk.inference.server_replies import Failure, Reply

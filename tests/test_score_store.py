@@ -1,6 +1,6 @@
 """The score store: killed processes, scorers of one's own, and what is not kept.
 
-What it shares with the verdict store is tested in test_judging_store.py.
+What it shares with the verdict store is tested in test_verdict_store.py.
 """
 
 from __future__ import annotations
