@@ -146,6 +146,7 @@ def test_versions_have_a_table_like_the_papers() -> None:
     assert heads == sources
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which('pdflatex') is None, reason='pdflatex is not installed')
 def test_latex_sets_it_in_a_narrow_column(tmp_path: Path) -> None:
     """Tables and charts, of hostile names too: no error, and nothing wider than 3.25 inches."""

@@ -1,4 +1,4 @@
-"""Tables of reasoning and of sound G-Pass@k, their exports, and what OpenCompass's table lists."""
+"""Tables of reasoning and of sound G-Pass@k, and what OpenCompass's table lists."""
 
 from __future__ import annotations
 

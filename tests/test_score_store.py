@@ -46,6 +46,7 @@ def kept(path: Path, last: int) -> list[int]:
     return sorted(numbers)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_scores_nothing_twice(tmp_path: Path) -> None:
     """What was scored when the next was begun is there; the next run scores the rest alone."""
     path = tmp_path / 'scores.sqlite'
