@@ -30,7 +30,7 @@ settings.load_profile('busy')
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files first that take longest, so that no process ends long before another."""
-    longest = ('test_end_to_end', 'test_slurm')
+    longest = ('test_end_to_end', 'test_command_rescore', 'test_slurm')
     items.sort(key=lambda item: not any(name in item.nodeid for name in longest))
 
 

@@ -70,19 +70,6 @@ def test_a_folder_and_its_table(pilot: Path, capsys: pytest.CaptureFixture[str])
     assert 'clusters, which multiply the variance' in out
 
 
-def test_a_result_leads_to_its_trials(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The result beside them, or its folder, means the same; without them that is said."""
-    result = pilot.with_name('math.json')
-    result.write_text('{}')
-    sources = (pilot, result, pilot.parent)
-    figures = [[one['figure'] for one in outlooks(capsys, path)] for path in sources]
-    assert figures[0] == figures[1] == figures[2]
-    lone = pilot.with_name('lone.json')
-    lone.write_text('{}')
-    assert main(['plan', str(lone)]) == 1
-    assert 'lone.json: not a result of this package' in capsys.readouterr().err
-
-
 def test_the_conclusion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     """The n that is enough for the neediest figure, and its intervals in the tables' units."""
     rates = ('--mean', '0.5', '--spread', '0.3', '-k', '4')

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-import gzip
 import json
 import math
 import os
@@ -20,13 +18,7 @@ from judge_server import JudgeServer
 from tiny_reasoneval import Published, publish
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.commands.reasoneval import (
-    add_scorer_options,
-    scorer_settings,
-)
 from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.score_store import ScoreStore
-from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
 
 ROWS: list[dict[str, Any]] = [
     {'id': 'a', 'question': '1 + 1 = ?', 'solution': 'Step 1: Add.\nStep 2: It is 2.'},
@@ -92,22 +84,6 @@ def test_solutions_come_back_with_their_scores(
     assert len(rows[4]['scores']) == 3
     assert '1 of 5 solutions have no scores: it has no steps' in capsys.readouterr().err
     assert not list(file.parent.glob('*.part*'))
-
-
-def test_a_name_that_ends_in_gz_is_a_gzipped_file(published: Published, file: Path) -> None:
-    """Of scored and of filtered solutions; what is read again is the same as without."""
-    plain = score(published, file)
-    scored, kept = file.with_name('scored.jsonl.gz'), file.with_name('kept.jsonl.gz')
-    argv = ['reasoneval', 'score', str(file), '--model', str(published.folder)]
-    assert main([*argv, '-o', str(scored)]) == 0
-    limits = ['--min-validity', '0', '--max-redundancy', '1']
-    assert main(['reasoneval', 'filter', str(scored), '-o', str(kept), *limits]) == 0
-    rows, selected = (
-        [json.loads(line) for line in gzip.decompress(path.read_bytes()).decode().split('\n')[:-1]]
-        for path in (scored, kept)
-    )
-    assert rows == plain
-    assert selected == [row for row in plain if row['scores']]
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(
@@ -191,22 +167,6 @@ def test_what_a_judge_left_open_is_asked_for_again(
     assert server.calls - before == 4  # two solutions of which nothing was said before
     assert [row['validity'] for row in read(output)] == [1.0, 1.0, 1.0, None, 1.0]
     assert not list(file.parent.glob('*.part*'))
-
-
-def test_other_settings_are_other_scores(published: Published, file: Path) -> None:
-    """What another position gave is not taken from a store, the same settings' is."""
-    solution = Solution(ROWS[2]['question'], ROWS[2]['steps'])
-    other = StepScores(np.array([[0.25, 0.25, 0.5]]), tokens=7)
-    store = file.with_name('all.sqlite')
-    scorer = StepScorer.load(published.folder, position='last')
-    with ScoreStore(store, scorer.settings) as kept:
-        kept.add(solution, other)
-    found = {
-        position: score(published, file, '--store', str(store), options={'position': position})[2]
-        for position in ('last', 'published')
-    }
-    assert found['last']['scores'] == [[0.25, 0.25, 0.5]] != found['published']['scores']
-    assert store.exists()
 
 
 def test_a_process_reward_model_scores_validity_alone(
@@ -406,13 +366,3 @@ def test_training_takes_its_arguments_and_loads_nothing_before(
     assert main(['reasoneval', 'train', missing, '--backbone', 'x', '-o', str(tmp_path)]) == 1
     told = capsys.readouterr().err
     assert told.startswith('gpassk reasoneval: ') and missing in told
-
-
-def test_how_answers_are_matched_is_nothing_to_a_judge_of_steps(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The environment's GPASSK_MATCH is about answers."""
-    monkeypatch.setenv('GPASSK_MATCH', 'exact')
-    parser = argparse.ArgumentParser()
-    add_scorer_options(parser)
-    assert scorer_settings(parser.parse_args(['--judge', 'llm'])).judge == 'llm'

@@ -115,18 +115,6 @@ def test_other_names_of_columns_are_told(
     assert main(['score', path, '--columns', *option.split(), '-k', '2']) == 0
 
 
-def test_an_undefined_figure_is_null(tmp_path: Path) -> None:
-    """NaN is not JSON."""
-    path = write(tmp_path / 'a.jsonl', [{**rows()[0], 'samples': [None, None, None]}])
-    output = tmp_path / 'r.json'
-    assert main(['score', path, '-k', '2', '-o', str(output)]) == 0
-
-    def refuse(constant: str) -> None:
-        raise AssertionError(constant)
-
-    assert json.loads(output.read_text(), parse_constant=refuse)['pass@2'] is None
-
-
 def test_k_beyond_n_is_refused_before_any_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -173,21 +161,6 @@ def test_what_cannot_be_written_or_read_is_told_before_any_work(
         assert message in capsys.readouterr().err
 
 
-def test_fewer_samples_than_k_leave_a_problem_out(tmp_path: Path) -> None:
-    """It is excluded and told, not counted as wrong."""
-    few = rows()
-    few[2]['samples'] = few[2]['samples'][:1]
-    output = tmp_path / 'r.json'
-    assert main(['score', write(tmp_path / 'a.jsonl', few), '-k', '2', '-o', str(output)]) == 0
-    result = json.loads(output.read_text())
-    assert result['pass@2'] == pytest.approx(100 * (0 + 5 / 6) / 2)
-    assert result['accuracy'] == pytest.approx(100 * (0 + 0.5 + 1) / 3)
-    assert result['counts']['excluded'] == {'2': 1}
-    assert '1 of 3 problems have fewer than k = 2 responses' in ' '.join(result['warnings'])
-    assert '1 of 3 problems have fewer than 4 samples' in ' '.join(result['warnings'])
-    assert result['shares']['truncated'] is None  # nobody knows
-
-
 def make_run(folder: Path, datasets: list[str]) -> Path:
     """A run of OpenCompass's own inferencer on data sets repeated four times."""
     model = folder / '20260101_000000/predictions/demo'
@@ -204,14 +177,6 @@ def make_run(folder: Path, datasets: list[str]) -> Path:
         ]
         (model / f'{dataset}.json').write_text(json.dumps(dict(enumerate(records))))
     return folder
-
-
-def test_an_old_run_is_scored_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Problems are told apart by what was asked; one result is one file."""
-    output = tmp_path / 'r.json'
-    assert main(['score', str(make_run(tmp_path / 'run', ['d'])), '-o', str(output)]) == 0
-    assert f'run: {tmp_path}/run/20260101_000000\n' in capsys.readouterr().err
-    assert [row['c'] for row in json.loads(output.read_text())['details']] == [0, 2, 4]
 
 
 def test_several_results_become_a_folder(

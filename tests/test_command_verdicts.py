@@ -9,13 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
-from opencompass_gpassk.judging.verdict_files import read_verdict_rows, verdict_line
+from opencompass_gpassk.judging.verdict_files import verdict_line
 from opencompass_gpassk.judging.verdict_store import Record, StoredVerdict, VerdictStore
 from opencompass_gpassk.trials import Verdict
 
@@ -93,26 +91,6 @@ def test_export_and_import(
         assert main(['verdicts', 'import', str(output), '--store', str(other)]) == 0
         assert held(other) and sorted(held(other), key=str) == sorted(RECORDS, key=str)
     assert '3 verdicts already in the store' in capsys.readouterr().out
-
-
-JSON_TEXT = st.text(st.characters(exclude_categories=()), max_size=30).map(
-    lambda text: json.loads(json.dumps(text))  # which joins a pair of surrogates to a character
-)
-
-
-@settings(max_examples=30, deadline=None)
-@given(texts=st.lists(JSON_TEXT, min_size=7, max_size=7), verdict=st.sampled_from(Verdict))
-def test_lines_hold_everything(
-    tmp_path_factory: pytest.TempPathFactory, texts: list[str], verdict: Verdict
-) -> None:
-    """A record is the same after a line of JSON, whatever its texts."""
-    judge = JudgeIdentity(texts[3], texts[4], {'stop': texts[5]})
-    record = Record(
-        Triple(*texts[:3]), judge, StoredVerdict(verdict, texts[5], texts[6], 1, 2), 3.5
-    )
-    path = tmp_path_factory.getbasetemp() / 'line.jsonl'
-    path.write_text(verdict_line(record))
-    assert read_verdict_rows(str(path)).records == [record]
 
 
 def test_people_overrule(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,13 +62,6 @@ def test_formats_and_columns(tmp_path: Path) -> None:
     assert other['data_version'][0] != same['data_version'][0]
 
 
-def test_groups_may_be_an_object_as_in_samples(tmp_path: Path) -> None:
-    """One file serves `gpassk score` and this."""
-    path = write(tmp_path / 'a.jsonl', {**ROWS[0], 'groups': {'split': 'AMC', 'level': 3}})
-    row = CustomProblems.load(path=path)[0]
-    assert (row['split'], row['level']) == ('AMC', '3')
-
-
 def test_versions_of_questions_are_kept_together(tmp_path: Path) -> None:
     """Rows of `gpassk rv generate` are the problems that RV-Bench has, in both languages."""
     path = tmp_path / 'seven.jsonl'
@@ -91,18 +84,6 @@ def versions(path: Path, *fields: dict[str, Any]) -> str:
     texts = ['一', '二', 'one', 'two', 'three'][: len(fields)]
     rows = [{'question': text, 'answer': '1', 'samples': ['1']} for text in texts]
     return write(path, *({**row, **more} for row, more in zip(rows, fields, strict=True)))
-
-
-@pytest.mark.parametrize('flag', [True, 'yes', 1])
-def test_versions_are_read_alike_to_be_asked_and_to_be_scored(tmp_path: Path, flag: Any) -> None:
-    """Unnumbered, and in languages that are not stated."""
-    first, other = {'group': 7, 'original': flag}, {'group': 7, 'original': False}
-    path = versions(tmp_path / 'a.jsonl', first, other, other, {'group': 7, 'version': 'Original'})
-    scored = [(p.problem_id, p.cluster, p.version, p.language) for p in read_samples(path).problems]
-    assert [one[0] for one in scored] == ['7/original/cn', '7/1/cn', '7/1', '7/original']
-    for loaded in (CustomProblems.load(path=path), RVBench.load(path=path)):
-        columns = (loaded[name] for name in ('problem_id', 'cluster', 'version', 'language'))
-        assert sorted(zip(*columns, strict=True)) == sorted(scored)
 
 
 @pytest.mark.parametrize('version', [1, 'original'])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 from real_data import DATA, needs_data
 
 from opencompass_gpassk.datasets import AIME, MATH500L5, LiveMathBench
-from opencompass_gpassk.datasets.data_files import text_of
 
 
 def aime_rows(count: int = 30) -> list[dict[str, Any]]:
@@ -41,17 +39,6 @@ def write(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-@pytest.mark.parametrize('ending', ['jsonl', 'json', 'parquet', 'csv'])
-def test_every_format_gives_the_same_rows(tmp_path: Path, ending: str) -> None:
-    """Line separators, quotes and commas inside a question survive in each."""
-    file = write(tmp_path / f'mine.{ending}', aime_rows())
-    rows = AIME.load(edition='2024', path=str(file))
-    assert rows['question'] == [row['question'] for row in aime_rows()]
-    assert rows['answer'] == [row['answer'] for row in aime_rows()]
-    assert rows['split'] == ['I', 'II'] * 15
-    assert len(set(rows['problem_id'])) == 30
-
-
 def test_a_folder_is_searched(tmp_path: Path) -> None:
     """Both parts of 2025 are read, in order."""
     (tmp_path / 'aime').mkdir()
@@ -62,15 +49,6 @@ def test_a_folder_is_searched(tmp_path: Path) -> None:
     (tmp_path / 'aime/aime2025_II.csv').unlink()
     with pytest.raises(ValueError, match=r'aime2025_II\.jsonl'):
         AIME.load(edition='2025', path=str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ('value', 'text'),
-    [(['42'], '42'), (7, '7'), (['1', '2'], ''), ([], ''), (True, ''), ([math.inf], ''), ({}, '')],
-)
-def test_a_gold_answer_is_a_text(value: object, text: str) -> None:
-    """Or a finite number, or a list of one of them."""
-    assert text_of(value) == text
 
 
 @pytest.mark.parametrize(
@@ -114,15 +92,6 @@ def test_unreadable_files_are_named(
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
         AIME.load(edition='2024', path=str(tmp_path / name))
-
-
-def test_counts_of_aime(tmp_path: Path) -> None:
-    """29 problems are not AIME 2024."""
-    file = write(tmp_path / 'aime2024.jsonl', aime_rows(29))
-    with pytest.raises(ValueError, match='has 29 problems instead of 30'):
-        AIME.load(edition='2024', path=str(file))
-    with pytest.raises(ValueError, match='has 29 problems instead of 45'):
-        AIME.load(edition='2024-45', path=str(file))
 
 
 def test_aime_of_45_is_the_users_file_or_honestly_the_30(

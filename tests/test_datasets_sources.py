@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -51,15 +50,6 @@ def test_a_repository_of_the_users_choice(tmp_path: Path, online: pytest.MonkeyP
     with pytest.raises(ValueError, match=r'train\.jsonl, line 30: field answer'):
         AIME.load(edition='2024', hub='me/mine')
     assert asked == ['me/mine'] * 2
-
-
-def test_a_path_of_the_users_is_the_only_source(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is fetched instead of data that were named and aren't there."""
-    monkeypatch.setattr(sources, 'hub_snapshot', lambda *a: pytest.fail('the hub was asked'))
-    with pytest.raises(ValueError, match=r"path '/no/such/folder' does not exist"):
-        AIME.load(edition='2024', path='/no/such/folder')
 
 
 def test_opencompass_files_come_before_the_network(
@@ -145,25 +135,3 @@ def test_a_missing_modelscope_names_the_install_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, 'modelscope', None)
     with pytest.raises(ImportError, match='pip install modelscope'):
         sources.read_modelscope('a/b', [])
-
-
-@pytest.mark.parametrize(
-    ('name', 'value', 'reason'),
-    [
-        ('ENDPOINT', 'http://127.0.0.1:9', '127.0.0.1:9 cannot be reached'),
-        ('HF_HUB_OFFLINE', True, 'HF_HUB_OFFLINE is set'),
-    ],
-)
-def test_without_a_network_it_does_not_try_again(
-    name: str, value: Any, reason: str, nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The real library looks into its cache alone, without a pause between tries."""
-    monkeypatch.setattr(f'huggingface_hub.constants.{name}', value)
-    monkeypatch.setattr('huggingface_hub.constants.HF_HUB_CACHE', str(nowhere / 'hf'))
-    for proxy in [one for one in os.environ if 'PROXY' in one.upper()]:
-        monkeypatch.delenv(proxy)
-    pauses: list[float] = []
-    monkeypatch.setattr('time.sleep', pauses.append)
-    with pytest.raises(sources.DataNotFoundError, match=reason):
-        LiveMathBench.load(version='202412', modelscope=None, download=False)
-    assert pauses == []

@@ -15,12 +15,10 @@ import pytest
 import torch
 
 import opencompass_gpassk
-from tools.demo import corpus
 from tools.demo.corpus import evaluated, problems, reserved
 from tools.demo.families import FAMILIES
-from tools.demo.problem import Family, Problem, Work
+from tools.demo.problem import Problem
 from tools.demo.questions import QUESTIONS, evaluated_questions
-from tools.demo.wording import wrap
 
 SAMPLE = Path(opencompass_gpassk.__file__).parent / 'datasets/sample'
 SAMPLE_QUESTIONS = [
@@ -150,20 +148,6 @@ def test_the_filter_catches_every_sample_problem_of_a_family() -> None:
     assert loose in evaluated()
 
 
-def test_the_generator_draws_an_evaluated_problem_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A family that mostly yields an instance of `sample` never hands it out."""
-
-    def work(rng: random.Random) -> Work:
-        a, b = rng.choice(((347, 286), (286, 347), (347, 286), (rng.randint(100, 999), 200)))
-        return Work({'a': a, 'b': b}, [f'{a}+{b}={a + b}'], a + b)
-
-    total = FAMILIES['total']
-    monkeypatch.setattr(corpus, 'QUESTIONS', {})
-    monkeypatch.setattr(corpus, 'FAMILIES', {'total': Family('total', total.text, 1, work)})
-    drawn = list(problems('x', 200))
-    assert {problem.numbers[1] for problem in drawn} == {200}
-
-
 @pytest.mark.slow
 def test_held_out_instances_are_never_trained_on() -> None:
     """A tenth of the instances is reserved for measuring, whatever the language and the order."""
@@ -172,15 +156,6 @@ def test_held_out_instances_are_never_trained_on() -> None:
     assert not seen & kept
     drawn = [FAMILIES['total'].draw(random.Random(index), 'en') for index in range(2000)]
     assert 0.07 < sum(map(reserved, drawn)) / len(drawn) < 0.13
-
-
-def test_wording_keeps_the_question_and_varies() -> None:
-    """Each prompt holds its question; hundreds of wordings occur, and so does none."""
-    for language in ('en', 'cn'):
-        prompts = [wrap('$1+1$?', language, random.Random(index)) for index in range(1000)]
-        assert all('$1+1$?' in prompt for prompt in prompts)
-        assert len(set(prompts)) > 300
-        assert '$1+1$?' in prompts
 
 
 @pytest.fixture(scope='module')
@@ -202,51 +177,6 @@ def test_checkpoint_is_small_and_safe() -> None:
     assert 'fixture' in (MODEL / 'README.md').read_text('utf-8')
 
 
-def test_checkpoint_is_a_causal_language_model(checkpoint: tuple[Any, Any]) -> None:
-    """A Llama in single precision with its own end and padding tokens."""
-    model, tokenizer = checkpoint
-    assert model.config.architectures == ['LlamaForCausalLM']
-    assert 200_000 < model.num_parameters() < 2_000_000
-    assert model.dtype is torch.float32
-    assert tokenizer.model_input_names == ['input_ids', 'attention_mask']
-    assert tokenizer.padding_side == 'left'
-    assert model.config.vocab_size == len(tokenizer)
-    for config in (model.config, model.generation_config):
-        assert config.eos_token_id == tokenizer.eos_token_id
-        assert config.pad_token_id == tokenizer.pad_token_id
-    assert tokenizer.eos_token_id != tokenizer.pad_token_id
-
-
-def test_chat_template_marks_who_speaks(checkpoint: tuple[Any, Any]) -> None:
-    """A chat ends where the response begins, and a finished one with the end token."""
-    _, tokenizer = checkpoint
-    user = {'role': 'user', 'content': '计算 $1+2$ 的值。'}
-    reply = {'role': 'assistant', 'content': '$1+2=3$。'}
-    asked = tokenizer.apply_chat_template([user], tokenize=False, add_generation_prompt=True)
-    told = tokenizer.apply_chat_template([user, reply], tokenize=False)
-    assert asked == '<|user|>计算 $1+2$ 的值。<|assistant|>'
-    assert told == asked + '$1+2=3$。<|end|>'
-    assert tokenizer.apply_chat_template([user, reply])[-1] == tokenizer.eos_token_id
-
-
-@pytest.mark.parametrize(
-    'text', ['Ünïcødé 🎲', '龘鱻麤 → \u2028 \x00', '\\frac{1}{2}\n\n\t  x', '', 'ab' * 500]
-)
-def test_any_text_can_be_encoded(checkpoint: tuple[Any, Any], text: str) -> None:
-    """Characters that never occurred in training survive as bytes."""
-    _, tokenizer = checkpoint
-    ids = tokenizer(text)['input_ids']
-    assert tokenizer.unk_token_id is None
-    assert tokenizer.decode(ids) == text
-
-
-def test_digits_are_single_tokens(checkpoint: tuple[Any, Any]) -> None:
-    """Numbers are seen digit by digit, next to any sign."""
-    _, tokenizer = checkpoint
-    tokens = [tokenizer.decode(i) for i in tokenizer('$12+345=357$, $-6$')['input_ids']]
-    assert [token for token in tokens if any(c.isdigit() for c in token)] == list('123453576')
-
-
 def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any, Any]) -> None:
     """Greedy decoding gives the same responses twice, and solves most problems it never saw."""
     from tools.demo.evaluate import is_right, respond
@@ -258,14 +188,6 @@ def test_greedy_answers_are_right_at_times_and_repeatable(checkpoint: tuple[Any,
     assert responses == respond(model, tokenizer, prompts)
     right = [is_right(r, problem.answer) for r, problem in zip(responses, drawn, strict=True)]
     assert sum(right) > len(right) // 2
-
-
-def test_unknown_characters_do_not_stop_it(checkpoint: tuple[Any, Any]) -> None:
-    """It responds to any text, if only with nonsense."""
-    from tools.demo.evaluate import respond
-
-    responses = respond(*checkpoint, ['🎲🎲 龘 $2+2$?', ''], sample=True, max_new_tokens=8)
-    assert all(isinstance(response, str) for response in responses)
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
 """The real ``opencompass`` command and the demonstration model: sharded, killed and resumed.
 
 Answers are judged in a cascade, by rule and by a judge over HTTP. Most of a job's time goes into
-starting its processes, so there are two jobs: one ends undisturbed, of which two workers share
-inference and evaluation, and one of a single worker is killed and resumed. That both come to the
-same responses and counts is what shards and resumed runs promise.
+starting its processes, so one job ends undisturbed, of which two workers share inference and
+evaluation. Slow tests kill and resume one of a single worker, which comes to the same responses
+and counts, and start one whose model can't be loaded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +62,10 @@ models[0]['batch_size'] = 8
 work_dir = 'outputs'
 """
 SAMPLED_ALONE = 'datasets = livemathbench_gpassk_datasets'
-# The other model can't be loaded; a few problems are enough to say so.
+# A model that can't be loaded, alone.
 BROKEN = """
-few = dict(datasets[0], abbr='few', reader_cfg=dict(datasets[0]['reader_cfg'], test_range='[:4]'))
-models.append(dict(models[0], abbr='broken', path='/no/such/checkpoint'))
-model_dataset_combinations = [
-    dict(models=models[:1], datasets=[*datasets]), dict(models=models[1:], datasets=[few])
-]
-datasets.append(few)
+datasets = datasets[:1]
+models = [dict(models[0], abbr='broken', path='/no/such/checkpoint')]
 """
 
 
@@ -83,7 +79,7 @@ def judge() -> Iterator[JudgeServer]:
         yield server
 
 
-def write_config(folder: Path, more: str) -> None:
+def write_config(folder: Path, more: str = '') -> None:
     """Write a job's config beside a link to the configs, as `read_base` wants them."""
     (folder / 'configs').symlink_to(ROOT / 'configs')
     (folder / 'job.py').write_text(CONFIG.format(configs='.configs', more=more))
@@ -135,9 +131,9 @@ def result(run: Path, name: str = SAMPLED) -> dict[str, Any]:
 
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A job that ran to its end: the demonstration model, and one that can't be loaded."""
+    """A job of the demonstration model that ran to its end."""
     folder = tmp_path_factory.mktemp('whole')
-    write_config(folder, BROKEN)
+    write_config(folder)
     assert start(folder, '--max-num-workers', '2').wait(SECONDS) == 0
     return folder, (folder / 'screen.log').read_text()
 
@@ -199,14 +195,20 @@ def test_no_key_is_written(whole: tuple[Path, str]) -> None:
     assert [path for path in written if KEY.encode() in path.read_bytes()] == []
 
 
-def test_a_model_that_failed_is_named_with_its_exception(whole: tuple[Path, str]) -> None:
+@pytest.mark.slow
+def test_a_model_that_failed_is_named_with_its_exception(tmp_path: Path) -> None:
     """In the summary; ``gpassk status`` says so too and exits with 1, where OpenCompass has 0."""
-    folder, screen = whole
+    write_config(tmp_path, BROKEN)
+    assert start(tmp_path).wait(SECONDS) == 0
+    screen = (tmp_path / 'screen.log').read_text()
     told = ' '.join(screen[screen.index('Warnings:') :].split())
     assert '! broken/' in told
     assert '/no/such/checkpoint' in told
     done = subprocess.run(
-        [BIN / 'gpassk', 'status', run_folder(folder)], capture_output=True, text=True, check=False
+        [BIN / 'gpassk', 'status', run_folder(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 1
     assert '/no/such/checkpoint' in done.stdout
@@ -252,47 +254,16 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     assert figures['counts'] == expected['counts']
 
 
-EVAL = """
-from opencompass.partitioners import NaivePartitioner
-from opencompass.runners import LocalRunner
-from opencompass.tasks import OpenICLEvalTask
-
-datasets = livemathbench_gpassk_datasets
-eval = dict(
-    partitioner=dict(type=NaivePartitioner),
-    runner=dict(type=LocalRunner, max_num_workers=1, task=dict(type=OpenICLEvalTask)),
-)
-"""
-SRUN = """#!/bin/sh
-while [ $# -gt 0 ]; do case "$1" in */python*) exec "$@" ;; esac; shift; done
-"""
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ('more', 'options'),
-    [
-        (SAMPLED_ALONE, ('-m', 'eval')),
-        (SAMPLED_ALONE, ('--slurm', '-p', 'debug')),
-        (EVAL, ()),
-    ],
-)
-def test_responses_are_read_by_the_evaluator_however_it_is_started(
-    more: str,
-    options: Sequence[str],
-    whole: tuple[Path, str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_responses_are_read_by_the_evaluator_that_is_started_alone(
+    whole: tuple[Path, str], tmp_path: Path
 ) -> None:
     """OpenCompass's task hands nothing over, and the result is the same."""
-    write_config(tmp_path, more)
+    write_config(tmp_path, SAMPLED_ALONE)
     before = run_folder(whole[0])
     run = tmp_path / 'outputs' / before.name
     shutil.copytree(before / 'predictions', run / 'predictions')
-    (tmp_path / 'srun').write_text(SRUN)
-    (tmp_path / 'srun').chmod(0o755)
-    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
-    opencompass(tmp_path, 'job.py', '-r', '--max-num-workers', '2', *options, settings=SETTINGS)
+    opencompass(tmp_path, 'job.py', '-r', '--max-num-workers', '2', '-m', 'eval', settings=SETTINGS)
     (log,) = run.glob(f'logs/eval/{MODEL}/*.out')
     assert UNREAD in log.read_text()
     found, expected = result(run), result(before)

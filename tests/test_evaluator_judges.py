@@ -27,7 +27,6 @@ from eval_task import (
     counts,
     data_set,
     evaluate,
-    logged,
     predict,
     question,
     respond,
@@ -35,7 +34,7 @@ from eval_task import (
 from opencompass.datasets import CustomDataset
 from opencompass.datasets.livemathbench import livemathbench as upstream
 from opencompass.evaluator import CascadeEvaluator, MATHVerifyEvaluator
-from opencompass.openicl.icl_evaluator import AccEvaluator, BaseEvaluator
+from opencompass.openicl.icl_evaluator import AccEvaluator
 from opencompass.tasks import OpenICLEvalTask
 
 from opencompass_gpassk.answers import worker_pool as pool
@@ -110,31 +109,6 @@ def test_a_custom_data_set_of_opencompass_is_scored_by_its_own_evaluator(tmp_pat
     }
 
 
-def with_language(text: str) -> tuple[str, str]:
-    """A postprocessor of the kind that PMMEval has: its evaluators want a pair."""
-    return text.split('{')[1].strip('}'), 'en'
-
-
-class PairEvaluator(BaseEvaluator):
-    """Scores pairs of an answer and a language."""
-
-    def score(self, predictions: list[tuple[str, str]], references: list[str]) -> dict[str, Any]:
-        """Compare the answers."""
-        pairs = zip(predictions, references, strict=True)
-        return {'details': [{'correct': answer == gold} for (answer, _), gold in pairs]}
-
-
-def test_an_evaluator_gets_what_its_postprocessor_made(tmp_path: Path) -> None:
-    """A pair, not the text of one."""
-    dataset = data_set(
-        Sums,
-        evaluator={'type': GPassKEvaluator, 'judge': {'type': PairEvaluator}},
-        eval_cfg={'pred_postprocessor': {'type': with_language}},
-    )
-    predict(tmp_path, dataset)
-    assert counts(evaluate(tmp_path, dataset)) == COUNTS
-
-
 def test_math_verify_evaluator_drops_no_row(tmp_path: Path) -> None:
     """OpenCompass's evaluator leaves out what it can't parse the gold answer of."""
     dataset = data_set(
@@ -174,21 +148,6 @@ def test_a_warning_counts_answers_that_the_budget_left_out(
     assert [(row['n'], row['c']) for row in result['details']] == [(0, 0), (2, 2)]
     assert result['judging']['reasons']['unknown: budget'] == 2
     assert '2 answers were not compared' in ' '.join(result['warnings'])
-
-
-def test_one_response_that_a_judge_fails_on_is_unjudged(tmp_path: Path) -> None:
-    """The others are judged, and the log says why they were asked for one by one."""
-    dataset = data_set(OurSums, evaluator=judged_by('raises on 5'))
-    predict(tmp_path, dataset)
-    with logged() as messages:
-        result = evaluate(tmp_path, dataset)
-    assert counts(result) == [c if i != 5 else 0 for i, c in enumerate(COUNTS)]
-    assert [row['n'] for row in result['details']] == [8 if i != 5 else 0 for i in range(10)]
-    assert result['counts']['incorrect'] == sum(8 - c for i, c in enumerate(COUNTS) if i != 5)
-    assert 'EqualityEvaluator is asked one response at a time, since it failed' in ' '.join(
-        messages
-    )
-    assert '8 of 80 responses are unjudged' in ' '.join(result['warnings'])
 
 
 @pytest.mark.parametrize(

@@ -66,17 +66,6 @@ def test_each_distinct_answer_is_asked_about_once(tmp_path: Path, judge: JudgeSe
     assert {a['source'] for row in found['details'] for a in row['answers']} == {'judge'}
 
 
-def test_a_cascade_asks_about_what_the_rules_do_not_confirm(
-    tmp_path: Path, judge: JudgeServer
-) -> None:
-    """Right answers are right by rule. Other numbers are asked about by request."""
-    found = evaluate(tmp_path / '1', prepared(tmp_path / '1', sums(judge, mode='cascade')))
-    assert (counts(found), judge.calls) == (COUNTS, 0)
-    asked = sums(judge, mode='cascade', recheck_different=True)
-    found = evaluate(tmp_path / '2', prepared(tmp_path / '2', asked))
-    assert (counts(found), judge.calls) == (COUNTS, DISTINCT - len(COUNTS))
-
-
 def test_an_outage_ends_the_task_and_costs_no_verdict(tmp_path: Path, judge: JudgeServer) -> None:
     """The error says how to go on; the next start asks about the rest alone."""
     dataset = prepared(tmp_path, sums(judge, max_concurrency=2, give_up_after=2.0))
@@ -108,22 +97,6 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
     assert f'coverage is {found["coverage"]:.2f} %' in summary
     told = 'or all right, the figures would be average@8 40.0 to'
     assert told in summary
-
-
-def test_what_the_judge_refuses_blocks_nothing(tmp_path: Path, judge: JudgeServer) -> None:
-    """A prompt that is too long is unjudged for that reason, and not sent again."""
-    judge.respond = answer_on(
-        '107', 400, {'message': 'too long', 'code': 'context_length_exceeded'}
-    )
-    dataset = prepared(tmp_path, sums(judge))
-    found = evaluate(tmp_path, dataset)
-    (reason,) = found['judging']['unjudged']
-    assert reason.startswith('too long')
-    assert any('gpassk verdicts prune' in text for text in found['warnings'])
-    calls = judge.calls
-    (tmp_path / 'results/demo/sums_en.json').unlink()
-    assert evaluate(tmp_path, dataset)['counts'] == found['counts']
-    assert judge.calls == calls
 
 
 def test_a_judge_that_gives_no_verdict_makes_no_result(tmp_path: Path, judge: JudgeServer) -> None:

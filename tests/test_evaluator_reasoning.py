@@ -15,21 +15,16 @@ from eval_judges import judged_by
 from eval_task import COUNTS, N, OurSums, Sums, data_set, evaluate, logged, predict, respond
 from made_results import bounds, figures
 from scripted_steps import ScriptedSteps, validity_in
-from test_rescoring import result, write_config
+from test_command_rescore import result, write_config
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.commands.rescore import Changes
 from opencompass_gpassk.evaluator import GPassKEvaluator, ReasonEvalEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
-from opencompass_gpassk.reasoneval.score_responses import score_responses
-from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import select
-from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.judged_trials import JudgedTrials
-from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS, Protocol
-from opencompass_gpassk.results.reasoning_summary import reasoning_summary
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, read_trials
+from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps'}
 KS = [1, 2, 4]
@@ -159,26 +154,6 @@ def test_means_and_rates_are_over_the_scored_responses(tmp_path: Path) -> None:
     assert f'{unknown} of {right_ones} right responses have no scores' in told
 
 
-def test_groups_have_the_same_figures(tmp_path: Path) -> None:
-    """Languages are every other problem of the sums."""
-    found = evaluated(tmp_path)
-    whole = [name for name in found if 'sound' in name or 'validity' in name]
-    for name in (one for one in whole if '/' not in one):
-        assert {f'AMC-en/{name}', f'AMC-cn/{name}'} <= found.keys()
-    even = [valid for i, _, valid in responses() if i % 2 == 0 and valid is not None]
-    assert found['AMC-cn/validity'] == pytest.approx(100 * np.mean(even))
-
-
-def test_trials_hold_what_every_figure_is_computed_from(tmp_path: Path) -> None:
-    """The figures come out of the file again."""
-    found = evaluated(tmp_path)
-    table, _ = read_trials(tmp_path / 'results/demo/sums_en.trials.jsonl.gz')
-    again = figures(table, Protocol(N, tuple(KS), DEFAULT_TAUS, DEFAULT_GROUPS, sound=0.25))
-    for name, value in again.items():
-        if isinstance(value, float):
-            assert found[name] == pytest.approx(value, nan_ok=True), name
-
-
 def test_steps_are_kept_for_selection(tmp_path: Path) -> None:
     """Beside the result, as `gpassk reasoneval filter` reads them."""
     found = evaluated(tmp_path)
@@ -232,15 +207,6 @@ def test_greedy_responses(tmp_path: Path) -> None:
     assert found['sound accuracy'] == pytest.approx(
         100 * np.mean([f'{{{i}}}' in respond(i, 0) and i >= 3 for i in range(10)])
     )
-
-
-def test_nothing_is_added_without_reasoning(tmp_path: Path) -> None:
-    """Nor is a file of steps left from a result before."""
-    evaluated(tmp_path)
-    (tmp_path / 'results/demo/sums_en.json').unlink()
-    found = evaluate(tmp_path, data_set(k=KS))
-    assert not [name for name in found if 'sound' in name or 'valid' in name or 'steps' in name]
-    assert not (tmp_path / 'results/demo/sums_en.steps.jsonl.gz').exists()
 
 
 @pytest.mark.parametrize(
@@ -338,49 +304,6 @@ def test_what_is_wrong_with_a_scorer_leaves_the_result(
     assert result(run) == before
 
 
-def test_reasoning_figures_have_intervals(tmp_path: Path) -> None:
-    """Of responses too, in clusters of their problems."""
-    for evaluator in (GPassKEvaluator, ReasonEvalEvaluator):
-        found = evaluated(tmp_path / evaluator.__name__, evaluator=evaluator)
-        low, high = found['intervals']['validity']
-        assert low < found['validity'] < high
-        # Ten problems say less than the 63 responses to them that are scored.
-        assert high - low > 5
-
-
-def half_scored(row: int, record: dict[str, Any]) -> dict[str, Any]:
-    """Valid reasoning, of which that of every other replica is refused."""
-    mark = '[refuse]' if row // len(COUNTS) % 2 else '[1.0]'
-    return record | {'prediction': f'{mark} {record["prediction"]}'}
-
-
-def test_missing_scores_make_no_model_less_sound(tmp_path: Path) -> None:
-    """Where all scored reasoning is valid there is hardly a drop, though half has no scores."""
-    dataset = data_set(k=KS, evaluator={'type': GPassKEvaluator, 'reasoning': SCRIPTED})
-    predict(tmp_path, dataset, change=half_scored)
-    found = evaluate(tmp_path, dataset)
-    assert found['scored'] == 50
-    drops = {name: value for name, value in found.items() if name.startswith('drop to sound ')}
-    assert len(drops) > 10
-    assert all(0 <= drop < 0.5 for drop in drops.values())
-    low, high = found['bounds']['sound accuracy']
-    plain = found['accuracy']
-    assert low < found['sound accuracy'] < high == pytest.approx(plain)
-    assert found['reasoning']['excluded'] == {'1': 0, '2': 0, '4': 0}
-
-
-def test_without_any_scores_soundness_is_unknown(tmp_path: Path) -> None:
-    """Not 0."""
-    dataset = data_set(k=KS, evaluator={'type': GPassKEvaluator, 'reasoning': SCRIPTED})
-    predict(
-        tmp_path, dataset, change=lambda _, r: r | {'prediction': f'[refuse] {r["prediction"]}'}
-    )
-    found = evaluate(tmp_path, dataset)
-    assert math.isnan(found['sound G-Pass@2_1.0'])
-    assert math.isnan(found['drop to sound G-Pass@2_1.0'])
-    assert any('left out of the sound figures at 4' in told for told in found['warnings'])
-
-
 def test_bounds_use_what_is_known() -> None:
     """What is wrong, or invalid, is not sound, whatever is unknown of it besides."""
     kinds = [(Verdict.CORRECT, 0.9)] * 2 + [(Verdict.UNJUDGED, 0.1)] * 2
@@ -393,22 +316,6 @@ def test_bounds_use_what_is_known() -> None:
     assert found['accuracy'] == pytest.approx([50, 100])
     assert 'sound accuracy' not in found
     assert figures(table, protocol)['sound accuracy'] == 50
-
-
-def test_originals_of_versions_are_in_no_box() -> None:
-    """Boxes, counts and lengths are over what the figures are over."""
-    problems = [Problem(f'q/{name}', cluster='q', version=name) for name in ('original', '1', '2')]
-    trials = [
-        Trial(one.problem_id, 0, Verdict.CORRECT, values={'validity': 0.1 + i, 'steps': 1 + i})
-        for i, one in enumerate(problems)
-    ]
-    trials[2].values['validity'] = 0.5
-    trials[1].values['validity'] = 0.7
-    versions = JudgedTrials.recorded(TrialTable(problems, trials))
-    summary = reasoning_summary(versions, np.array([False, True, True]), 0.25)
-    assert summary['boxes']['validity']['all']['mean'] == pytest.approx(0.6)
-    assert summary['sound'] == {'right': 2, 'sound': 2, 'unsound': 0, 'unknown': 0}
-    assert summary['lengths']['steps']['all'] == 2.5
 
 
 def test_rescoring_keeps_what_it_is_not_asked_to_change(
@@ -467,14 +374,6 @@ def test_a_scorer_that_fails_costs_no_verdict(tmp_path: Path) -> None:
     assert not [message for message in messages if message.startswith('Judging')]
 
 
-def test_tokens_are_the_models_where_the_scorer_counts_none(tmp_path: Path) -> None:
-    """As a judge doesn't."""
-    evaluator = {'type': GPassKEvaluator, 'reasoning': {'type': 'scripted_steps.Uncounted'}}
-    dataset = data_set(evaluator=evaluator)
-    predict(tmp_path, dataset)
-    assert evaluate(tmp_path, dataset)['reasoning']['lengths']['tokens']['all'] == 12
-
-
 def test_responses_are_split_where_the_model_learned_to(tmp_path: Path) -> None:
     """Unless the settings name another place."""
     kept = {'type': 'scripted_steps.Delimited', 'threshold': 0.25}
@@ -522,19 +421,3 @@ def test_the_threshold_of_another_scorer_is_not_kept() -> None:
         settings = Changes(reasoning={'model': model}).reasoning_of(before)
         assert settings is not None
         assert settings.sound_threshold == threshold
-
-
-def test_the_model_of_the_demonstration_has_a_name() -> None:
-    """And says where its steps are split."""
-    settings = ReasoningSettings.of('demo')
-    assert (settings.scorer, settings.as_dict()) == ('gpassk-demo-steps', {'model': 'demo'})
-    scorer = make_scorer(settings)
-    assert step_delimiter(settings, scorer) == ', '
-
-
-def test_a_run_whose_steps_the_model_would_not_find(tmp_path: Path) -> None:
-    """Scores of whole responses would say nothing of their steps."""
-    problems, given = [Problem('0')], [Response('Step 1: a.\nStep 2: b.', identity=('0', 0))]
-    settings = ReasoningSettings.of('demo')
-    with pytest.raises(ValueError, match=r"1 of 1 solutions are one step .* at ', '"):
-        score_responses(problems, given, settings, None, report=print)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from datasets import Dataset
-from eval_judges import LLM_JUDGE, NoRule, YesNo, livemath_judge
+from eval_judges import LLM_JUDGE, NoRule, YesNo
 from eval_task import (
     COUNTS,
     Sums,
@@ -34,19 +33,6 @@ def test_an_llm_judge_that_is_never_understood_is_an_error(tmp_path: Path) -> No
     with pytest.raises(JudgeError, match=reason):
         evaluate(tmp_path, dataset)
     assert not (tmp_path / 'results/demo/sums_en.json').exists()
-
-
-def test_replies_of_one_replica_do_not_stand_in_the_file_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """OpenCompass's objects share a dictionary; a resumed replica would take them for its own."""
-    evaluator = {'type': GPassKEvaluator, 'judge': livemath_judge(monkeypatch)}
-    dataset = data_set(Sums, evaluator=evaluator)
-    lost = {'prediction': '', 'lost': 'HTTP 500'}
-    predict(tmp_path, dataset, change=lambda row, r: r | lost if 10 <= row < 14 else r)
-    evaluate(tmp_path, dataset)
-    (file,) = (tmp_path / 'results/demo/sums_en').glob('replica_1_*/tmp_judge.json')
-    assert list(json.loads(file.read_text())) == [str(i) for i in range(6)]
 
 
 class Unsure(YesNo):

@@ -85,9 +85,3 @@ def test_answers_match_by_value_or_by_text(tmp_path: Path, match: str, right: fl
     assert result['accuracy'] == right
     assert result['judging']['match'] == match
     assert result['signature']['judge'] == ('rule' if match == 'value' else 'rule:exact')
-
-
-def test_thresholds_of_understanding_can_be_set(tmp_path: Path) -> None:
-    """Four of five versions are no complete understanding where all are asked for."""
-    strict = {'type': GPassKEvaluator, 'complete': 1.0, 'collapsed': 0.4}
-    assert answered(tmp_path, recited, evaluator=strict)['CR'] == 0.0

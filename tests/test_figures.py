@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -15,37 +14,15 @@ from hypothesis import strategies as st
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.figures import (
     ACCURACY,
-    FAMILIES,
-    Figure,
     Over,
     Side,
     parse_figure,
-    result_figures,
 )
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
 TAUS = (0.0, 0.28, 0.5, 1.0)
 SCORED = Protocol(n=3, k=(1, 2), taus=TAUS, sound=0.5)
-VERSIONS = 3
-
-WITH_ALL = [
-    *result_figures(SCORED, VERSIONS),
-    *result_figures(Protocol(n=1, taus=TAUS, sound=0.5), 5),
-    *result_figures(Protocol(n=4, judged=False)),
-]
-
-
-def test_every_family_is_in_some_result() -> None:
-    """None is declared for nothing."""
-    assert {figure.family for figure in WITH_ALL} == set(FAMILIES)
-
-
-@pytest.mark.parametrize('figure', WITH_ALL, ids=lambda figure: figure.key)
-def test_a_key_names_its_figure_alone(figure: Figure) -> None:
-    """The key, and what people read, lead back to the figure."""
-    assert parse_figure(figure.key) in (figure, figure.of_n(None))  # no key holds n
-    assert parse_figure(figure.heading) in (figure, figure.of_n(None))
 
 
 def test_accuracy_has_one_name_for_people() -> None:
@@ -90,24 +67,6 @@ def table_of(
 
 judgements = st.lists(st.sampled_from(list(Verdict)), min_size=24, max_size=24)
 shares = st.lists(st.one_of(st.floats(0, 1), st.just(float('nan'))), min_size=24, max_size=24)
-
-
-@settings(max_examples=40, deadline=None)
-@given(judgements, shares)
-def test_values_are_in_their_range_and_fall_with_tau(
-    verdicts: list[Verdict], validity: list[float]
-) -> None:
-    """Every value lies between the least and 1, and no threshold is easier than a lower one."""
-    values = FigureValues(table_of(verdicts, validity), SCORED)
-    for columns in values.columns.values():
-        for index, figure in enumerate(columns.figures):
-            of_figure = columns.values[:, index]
-            known = of_figure[~np.isnan(of_figure)]
-            assert (known >= figure.least - 1e-12).all(), figure.key
-            assert (known <= 1 + 1e-12).all(), figure.key
-            if figure.family.falls_with_tau and figure.side is not Side.DROP and figure.tau:
-                easier = columns.figures.index(replace(figure, tau=0.0))
-                assert not (of_figure > columns.values[:, easier] + 1e-12).any(), figure.key
 
 
 known = st.sampled_from([Verdict.CORRECT, Verdict.INCORRECT])

@@ -84,24 +84,6 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return messages
 
 
-def test_greedy_copies_are_equal_and_cause_no_warning(
-    chat: Any, tmp_path: Path, said: list[str]
-) -> None:
-    """Greedy is greedy although the checkpoint's generation config samples with a penalty."""
-    records = run(chat, tmp_path, sampling='greedy', batch_size=4)
-    assert said == []
-    first = texts(records)[:4]
-    assert texts(records) == first * 3
-    assert all(record['sampling'] == {'greedy': True} for record in records)
-    ids = chat.tokenizer.apply_chat_template(
-        [{'role': 'user', 'content': 'what is 0+0'}], add_generation_prompt=True
-    )
-    for _ in range(12):  # the definition, token by token
-        logits = chat.model(torch.tensor([ids])).logits[0, -1]
-        ids.append(int(logits.argmax()))
-    assert chat.tokenizer.decode(ids[-12:]).split('</s>')[0] == first[0]
-
-
 def test_samples_differ_between_replicas_and_repeat_between_runs(chat: Any, tmp_path: Path) -> None:
     """One run seed gives one set of samples; another seed gives another."""
     first = texts(run(chat, tmp_path, 'a'))
@@ -109,15 +91,6 @@ def test_samples_differ_between_replicas_and_repeat_between_runs(chat: Any, tmp_
     torch.manual_seed(99)
     assert texts(run(chat, tmp_path, 'b')) == first
     assert not set(texts(run(chat, tmp_path, 'c', seed=1))) & set(first)
-
-
-def test_draws_leave_torchs_generator_alone(chat: Any, tmp_path: Path) -> None:
-    """The next data set of the task doesn't start from our seed."""
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-    torch.manual_seed(5)
-    run(chat, tmp_path)
-    assert torch.equal(torch.rand(3), expected)
 
 
 def test_shards_never_repeat_each_other(chat: Any, tmp_path: Path) -> None:
@@ -239,9 +212,3 @@ def test_bad_settings_name_themselves(
     """A bad setting is an error before the first draw."""
     with pytest.raises(ValueError, match=message):
         run(chat, tmp_path, **settings)
-
-
-def test_rows_of_the_fixture() -> None:
-    """The data set of these tests has the replicas it says."""
-    rows = Problems(reader_cfg={'input_columns': ['prompt'], 'output_column': 'answer'}).test
-    assert rows['replica'] == [0] * 4 + [1] * 4 + [2] * 4

@@ -79,16 +79,6 @@ def test_truncation_is_told_where_the_wrapper_lets_it_be_seen(
     assert run(model, tmp_path, 'other')[0]['truncated'] is False
 
 
-def test_response_that_is_all_hidden_thinking_is_truncated_not_lost(
-    server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """The wrapper takes it for a failure; it is an answer that ran into the limit."""
-    server.reply = lambda body: (200, server.answer(body, 'length', ''))
-    record = run(build('OpenAISDK', server, checkpoint), tmp_path)[0]
-    assert 'lost' not in record
-    assert (record['prediction'], record['truncated'], record['num_tokens']) == ('', True, 17)
-
-
 @pytest.mark.parametrize('name', [*CHAT, 'OpenAISDKResponse'])
 def test_stop_strings_are_sent_or_recorded_as_not_applied(
     name: str, server: Server, checkpoint: Path, tmp_path: Path
@@ -165,12 +155,6 @@ def test_openais_own_endpoint_is_known(
     assert len(said) == len({*PAPER, 'seed', 'min_p'} - sent)
 
 
-def test_keys_are_still_taken_in_turn(server: Server, checkpoint: Path, tmp_path: Path) -> None:
-    """A copy of the wrapper for each request must not always start with the same key."""
-    run(build('OpenAI', server, checkpoint, key=['a', 'b', 'c']), tmp_path)
-    assert sorted(server.keys.count(f'Bearer {key}') for key in 'abc') == [4, 4, 4]
-
-
 def test_a_key_without_quota_leaves_the_work_to_the_others(
     server: Server, checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -200,21 +184,6 @@ def test_max_seq_len_shortens_responses(
     """A data set may ask for more tokens than the model has room for, as the wrappers allow."""
     run(build(name, server, checkpoint), tmp_path, max_out_len=8192)
     assert all(3000 < body['max_tokens'] < 4096 for body in server.requests)
-
-
-@pytest.mark.parametrize(('of_model', 'told'), [(99, True), (12, False), (None, False)])
-def test_a_length_that_replaces_the_models_is_told(
-    of_model: int | None,
-    told: bool,
-    server: Server,
-    checkpoint: Path,
-    tmp_path: Path,
-    said: list[str],
-) -> None:
-    """A user who set a longer one would take cut responses for the model's own."""
-    model = build('OpenAISDK', server, checkpoint)
-    run(model, tmp_path, model_cfg={'path': model.path, 'max_out_len': of_model})
-    assert any('12 tokens' in text and '99' in text for text in said) == told
 
 
 @pytest.mark.parametrize(
@@ -250,22 +219,3 @@ def test_a_wrapper_that_would_ask_for_ever_is_stopped(
     model.orgs = ['mine']
     records = run(model, tmp_path)
     assert {record['problem_id'] for record in records if 'lost' in record} == {'p/2'}
-
-
-@pytest.mark.parametrize(('name', 'temperature'), [('OpenAI', 0.7), ('OpenAISDK', None)])
-def test_settings_that_the_protocol_leaves_to_the_wrapper_stay(
-    name: str, temperature: float | None, server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """Its usual temperature, and the end of its thoughts."""
-    server.reply = thoughtful
-    model = build(name, server, checkpoint, think_tag='[end]')
-    records = run(model, tmp_path, sampling='model')
-    assert {body.get('temperature') for body in server.requests} == {temperature}
-    assert {record['prediction'] for record in records} == {'hm[end]42'}
-
-
-def thoughtful(body: dict[str, Any]) -> Reply:
-    """Answer with thoughts apart."""
-    answer = Server.answer(body, text='42')
-    answer['choices'][0]['message']['reasoning_content'] = 'hm'
-    return 200, answer

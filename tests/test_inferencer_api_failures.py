@@ -55,53 +55,6 @@ def test_wrong_key_stops_the_run(
     assert not (tmp_path / 'problems.json').exists()
 
 
-def test_busy_server_is_waited_for(server: Server, checkpoint: Path, tmp_path: Path) -> None:
-    """An outage in the middle of a run costs no trials."""
-    count = [0]
-
-    def reply(body: dict[str, Any]) -> Reply | None:
-        count[0] += 1
-        return (503, {'error': 'busy'}) if 4 < count[0] <= 10 else None
-
-    server.reply = reply
-    model = build('OpenAI', server, checkpoint)
-    records = run(model, tmp_path, batch_size=1)
-    assert not any('lost' in record for record in records)
-    server.reply = lambda body: None
-    assert run(model, tmp_path, 'whole') == records
-
-
-def refuse_two(body: dict[str, Any]) -> Reply | None:
-    """Answer all but one problem, which there are three replicas of."""
-    return (400, {'error': {'message': 'against the rules'}}) if '2+2' in str(body) else None
-
-
-def test_lost_requests_alone_are_asked_again(
-    server: Server, checkpoint: Path, tmp_path: Path, said: list[str]
-) -> None:
-    """Who deletes the prediction file as the log says does not pay for the others again."""
-    model = build('OpenAISDK', server, checkpoint)
-    whole = run(model, tmp_path)
-    folder = tmp_path / 'predictions' / 'some' / 'model'
-    server.reply = refuse_two
-    records = run(model, folder)
-    assert sum('lost' in record for record in records) == 3
-    predictions = folder / 'problems.json'
-    assert '3 of 12 responses are lost; to ask again for the lost responses alone' in said[-1]
-    assert f'delete {predictions} and, if it is there, results/some/model/problems.json' in said[-1]
-    assert 'opencompass CONFIG -r' in said[-1]
-    predictions.unlink()
-    server.requests.clear()
-    run(model, folder, max_failures=1, batch_size=1)  # lost again, which must not stop the run
-    assert all('2+2' in str(body) for body in server.requests)
-    predictions.unlink()
-    server.requests.clear()
-    server.reply = lambda body: None
-    assert run(model, folder) == whole
-    assert len(server.requests) == 3
-    assert [path.name for path in folder.iterdir()] == ['problems.json']
-
-
 def test_requests_under_way_when_a_run_stops_are_saved(
     server: Server, checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -124,21 +77,3 @@ def test_requests_under_way_when_a_run_stops_are_saved(
     server.reply = lambda body: None
     run(model, tmp_path)
     assert len(server.requests) == 11
-
-
-def test_resumed_requests_are_the_missing_ones(
-    server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """What is saved isn't asked, and paid for, again."""
-    model = build('OpenAISDK', server, checkpoint)
-    whole = run(model, tmp_path, 'whole')
-    server.requests.clear()
-    server.reply = lambda body: (
-        (401, {'error': {'message': 'quota'}}) if len(server.requests) > 5 else None
-    )
-    with pytest.raises(InferenceStoppedError):
-        run(model, tmp_path, 'part', batch_size=1, max_failures=2)
-    server.requests.clear()
-    server.reply = lambda body: None
-    assert run(model, tmp_path, 'part', batch_size=3) == whole
-    assert len(server.requests) == 7

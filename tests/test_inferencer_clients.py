@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from time import sleep
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -75,18 +73,6 @@ def test_lmdeploys_server_gets_the_protocol(turbomind: Any, server: Server, tmp_
     assert turbomind.gen_config == own
 
 
-def test_error_of_lmdeploys_server_is_a_reason(
-    turbomind: Any, server: Server, tmp_path: Path
-) -> None:
-    """A prompt that is too long is lost alone, with the server's words."""
-    told = {'object': 'error', 'message': 'input length exceeds session_len', 'code': 400}
-    server.reply = lambda body: (400, told) if '2+2' in str(body) else completion(body)
-    records = run(turbomind, tmp_path)
-    lost = [record for record in records if 'lost' in record]
-    assert [record['problem_id'] for record in lost] == ['p/2'] * 3
-    assert all('session_len' in record['lost'] for record in lost)
-
-
 def test_litellm_gets_the_protocol(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LiteLLM's wrapper takes parameters as extra_body and drops what a provider lacks."""
     calls: list[dict[str, Any]] = []
@@ -125,28 +111,3 @@ def test_a_class_of_ones_own_asks_in_its_own_way(
     assert len({one['seed'] for one in sent}) == 12
     for one in sent:
         assert {key: one[key] for key in PAPER} == PAPER
-
-
-class Slow(Proxied):
-    """It answers the last problem when the responses to the others are saved."""
-
-    saved: Callable[[], int]
-
-    def _generate(self, input: Any, max_out_len: int, temperature: float) -> str:
-        for _ in range(200 if '3+3' in str(input) else 0):
-            if self.saved() == 9:
-                break
-            sleep(0.05)
-        return str(self.saved())
-
-
-@pytest.mark.slow
-def test_responses_of_a_slow_class_are_saved_as_they_arrive(
-    server: Server, checkpoint: Path, tmp_path: Path
-) -> None:
-    """A process that is killed loses no response that came."""
-    model = Slow('m', key='none', openai_api_base=server.url, tokenizer_path=str(checkpoint))
-    progress = tmp_path / 'tmp_problems.jsonl'
-    model.saved = lambda: progress.read_bytes().count(b'\n') if progress.exists() else 0
-    records = run(model, tmp_path, batch_size=12)
-    assert any(record['prediction'] == '9' for record in records)

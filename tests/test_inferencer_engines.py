@@ -119,18 +119,6 @@ def test_vllm_gets_the_protocol_with_a_seed_for_each_request(
         assert record['truncated'] is bool(call['seed'] % 2)
 
 
-@pytest.mark.parametrize('name', ['VLLM', 'VLLMwithChatTemplate'])
-def test_vllm_samples_depend_on_the_row_alone(
-    name: str, vllm: None, checkpoint: Path, tmp_path: Path
-) -> None:
-    """Batch size and shards change nothing."""
-    model = vllm_wrapper(name, checkpoint)
-    whole = run(model, tmp_path, 'whole', batch_size=12)
-    assert run(model, tmp_path, 'small', batch_size=5) == whole
-    shards = [run(model, tmp_path, f's_{i}', test_range=f'[{i}:{i + 3}]') for i in (0, 3, 6, 9)]
-    assert [record for shard in shards for record in shard] == whole
-
-
 def test_vllm_off_and_model_mode(vllm: None, checkpoint: Path, tmp_path: Path) -> None:
     """top_k 0 is vLLM's -1; 'model' keeps the config's parameters but its seed."""
     model = vllm_wrapper('VLLM', checkpoint, generation_kwargs={'temperature': 0.5, 'seed': 42})
@@ -149,19 +137,6 @@ def test_vllm_in_process_is_not_asked_without_seeds(
     """Its engine begins with the same random numbers at every start."""
     with pytest.raises(ValueError, match='same seed'):
         run(vllm_wrapper('VLLM', checkpoint), tmp_path, sampling={**PAPER, 'seeded': False})
-
-
-def test_vllm_wrapper_is_restored_after_an_exception(
-    vllm: None, checkpoint: Path, tmp_path: Path
-) -> None:
-    """A dead engine ends the run; the wrapper is as it was."""
-    model = vllm_wrapper('VLLM', checkpoint, generation_kwargs=dict(OWN))
-    before, own = dict(model.__dict__), copy.deepcopy(model.generation_kwargs)
-    model.model.failing = True
-    with pytest.raises(RuntimeError, match='engine is dead'):
-        run(model, tmp_path)
-    assert model.__dict__ == before
-    assert model.generation_kwargs == own
 
 
 def test_vllm_that_cuts_prompts_keeps_the_prompt(
@@ -278,16 +253,6 @@ def test_lmdeploy_gets_the_protocol_with_a_seed_for_each_request(
     assert all(r['truncated'] is False and r['num_tokens'] == 9 for r in records)
     assert model.__dict__ == before
     assert model.gen_config == own
-
-
-def test_lmdeploy_draws_without_seeds(lmdeploy: Any, checkpoint: Path, tmp_path: Path) -> None:
-    """Its engine then takes one at random for each request; the records say it."""
-    from opencompass.models import TurboMindModelwithChatTemplate
-
-    model = TurboMindModelwithChatTemplate(str(checkpoint), max_seq_len=256)
-    records = run(model, tmp_path, sampling={**PAPER, 'seeded': False})
-    assert {config.random_seed for call in model.pipe.calls for config in call} == {None}
-    assert all(record['sampling'] == {**PAPER, 'seeded': False} for record in records)
 
 
 def test_lmdeploy_refusing_a_prompt_is_a_lost_trial(

@@ -37,18 +37,6 @@ def test_resumed_run_ends_as_an_uninterrupted_one(
     assert not saved.exists()
 
 
-@pytest.mark.parametrize('change', [{'seed': 3}, {'sampling': 'greedy'}, {'max_out_len': 5}])
-def test_saved_rows_of_another_protocol_are_drawn_anew(
-    change: dict[str, Any], chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was drawn under other settings is not mixed in."""
-    with monkeypatch.context() as patch:
-        kill_at(patch, chat, 3)
-        with pytest.raises(Killed):
-            run(chat, tmp_path, 'part')
-    assert run(chat, tmp_path, 'part', **change) == run(chat, tmp_path, 'whole', **change)
-
-
 def test_start_with_changed_settings_costs_nothing_that_was_saved(
     chat: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
 ) -> None:
@@ -68,27 +56,6 @@ def test_start_with_changed_settings_costs_nothing_that_was_saved(
     assert '5 saved responses' in said[1]
     assert not (tmp_path / 'tmp_part.jsonl').exists()
     assert (tmp_path / 'unused_part.jsonl').read_bytes().count(b'\n') == 5
-
-
-def test_wrapper_without_seeds_draws_the_missing_alone(tmp_path: Path) -> None:
-    """Where no seed is set, none asks for the others of the batch."""
-    asked: list[str] = []
-
-    class Own(BaseModel):
-        def generate(self, inputs: list[str], max_out_len: int) -> list[str]:
-            if len(asked) == 8:
-                raise Killed
-            asked.extend(inputs)
-            return [f'{text}!' for text in inputs]
-
-    model = Own('own')
-    with pytest.raises(Killed):
-        run(model, tmp_path, batch_size=4)
-    saved = tmp_path / 'tmp_problems.jsonl'
-    saved.write_bytes(saved.read_bytes()[:-20])
-    asked.clear()
-    run(model, tmp_path, batch_size=4)
-    assert sorted(asked) == sorted(['what is 3+3', *(f'what is {i}+{i}' for i in range(4))])
 
 
 def test_saved_responses_get_the_gold_answer_of_today(tmp_path: Path) -> None:

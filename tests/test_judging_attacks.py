@@ -11,7 +11,6 @@ from opencompass_gpassk.judging.prompt import Prompt
 from opencompass_gpassk.judging.verdict import MENUS, Reading, read_verdict
 from opencompass_gpassk.trials import Verdict
 
-IDS = [case['id'] for case in ATTACKS]
 ECHOES = ('echo', 'echo candidate')
 BOXED = MENUS['boxed']
 
@@ -53,16 +52,6 @@ def test_no_menu_reads_a_verdict_from_a_quoted_attack(answer: dict | None, name:
     assert read_verdict(template.fill(triple), MENUS[name]) is None
 
 
-@pytest.mark.parametrize('language', ['en', 'cn'])
-@pytest.mark.parametrize('box', ['yes', 'no', '', '42'])
-def test_a_box_in_the_question_gives_no_verdict(language: str, box: str) -> None:
-    """Problems ask for boxed answers; the prompt that is echoed ends in a box of its own."""
-    triple = benign(language)._replace(question=f'Put it in \\boxed{{{box}}}.', gold='\\boxed{yes}')
-    filled = Prompt.load('default', language).fill(triple)
-    assert read_verdict(filled, BOXED) is None
-    assert f'\\boxed{{{box}}}' in filled
-
-
 def test_a_judge_that_obeys_is_no_more_gullible_than_measured() -> None:
     """The figures of the benchmark: no promise of zero, but no worse without anyone noticing."""
 
@@ -79,8 +68,3 @@ def test_a_judge_that_obeys_is_no_more_gullible_than_measured() -> None:
         assert rate('obey', 'default', language) == 0
         assert rate('obey', 'opencompass', language) > 40
         assert rate('obey unconditional', 'default', language) > 40
-
-
-def test_case_ids_are_unique() -> None:
-    """A failure names one attack."""
-    assert len(set(IDS)) == len(IDS) >= 30

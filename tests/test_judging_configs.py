@@ -15,7 +15,6 @@ from opencompass.evaluator import GenericLLMEvaluator
 from opencompass.models import OpenAISDK
 from opencompass.openicl.icl_prompt_template import PromptTemplate
 
-from opencompass_gpassk.judging.settings import judge_name
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.runs.config import config_hash
 from opencompass_gpassk.trials import Problem
@@ -105,18 +104,3 @@ def test_the_hash_of_a_config_stays() -> None:
     """Stored verdicts are found by it."""
     config = {'type': 'Judge', 'key': 'sk-1', 'judge_cfg': {'path': 'big', 'seeds': (1, None)}}
     assert config_hash(config) == 'da29acbc'
-
-
-def test_a_config_is_left_as_it_is() -> None:
-    """Evaluators are built from it later."""
-    before = copy.deepcopy(JUDGE)
-    config_hash(JUDGE)
-    assert before == JUDGE
-
-
-@pytest.mark.parametrize(
-    'kind', [GenericLLMEvaluator, 'GenericLLMEvaluator', 'a.b.GenericLLMEvaluator']
-)
-def test_the_name_is_that_of_the_class(kind: Any) -> None:
-    """However the config names it."""
-    assert judge_name({'type': kind}) == 'GenericLLMEvaluator'

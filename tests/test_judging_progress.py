@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from typing import Any
 
 import pytest
@@ -55,15 +54,3 @@ def test_a_quick_judging_ends_with_one_line(capsys: pytest.CaptureFixture[str]) 
     Pipeline(JudgeSettings(), judge=right_if(), progress=True).run(candidates('7'))
     Pipeline(JudgeSettings(mode='llm'), judge=right_if()).run(candidates('7'))
     assert 'judging' not in capsys.readouterr().err
-
-
-def test_a_terminal_gets_a_bar(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No lines."""
-    monkeypatch.setattr(sys.stderr, 'isatty', lambda: True)
-    with JudgeServer() as server:
-        run(server)
-    told = capsys.readouterr().err
-    assert '40/40' in told
-    assert '\r' in told

@@ -225,10 +225,3 @@ def test_an_attack_stays_in_its_fence(case: dict) -> None:
 def test_the_work_grows_no_faster_than_the_answer(bait: str) -> None:
     """Whatever it repeats."""
     assert is_linear(neutralise, bait)
-
-
-def test_lone_surrogates_of_the_data_set_can_be_sent_too() -> None:
-    """And the signs of chat templates in it do not act."""
-    filled = Prompt.load('default', 'en').fill(Triple('\ud83d <|im_end|>', '\udc00', '1'))
-    assert '\ufffd ‹|im_end|›' in filled
-    filled.encode('utf-8')

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from test_trials import vote_of
 
 from opencompass_gpassk.judging.rules import (
     answer_classes,
@@ -13,7 +12,7 @@ from opencompass_gpassk.judging.rules import (
     without_answer,
 )
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
+from opencompass_gpassk.trials import UNRECOGNISED, Verdict
 
 VERDICTS = {'+': Verdict.CORRECT, '-': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
 
@@ -41,23 +40,6 @@ def test_one_answer_is_one_class(judged: str, classes: list[int]) -> None:
     """A judge that wavers splits no answer into a right and a wrong one."""
     judgements = judge(judged)
     assert answer_classes(['p'] * len(judgements), judgements) == classes
-
-
-def test_what_is_right_in_one_problem_is_right_there_alone() -> None:
-    """Problems have classes of their own."""
-    judgements = judge('5+ 7+ 5- 7-')
-    assert answer_classes(['p', 'p', 'q', 'q'], judgements) == [0, 0, 0, 1]
-
-
-def test_the_vote_of_an_answer_that_a_judge_wavers_on() -> None:
-    """It leads with five of nine, of which three are right."""
-    judgements = judge('5+ 5+ 5+ 5- 5- 7- 7- 7- 7-')
-    classes = answer_classes(['p'] * 9, judgements)
-    trials = [
-        Trial('p', replica, one.verdict, answer=one.answer, answer_class=number)
-        for replica, (one, number) in enumerate(zip(judgements, classes, strict=True))
-    ]
-    assert vote_of(TrialTable([Problem('p')], trials)).tolist() == [0.6]
 
 
 def test_exact_matching_asks_for_the_text() -> None:

@@ -141,19 +141,6 @@ def test_perfect_agreement_is_no_certainty() -> None:
     assert found.interval[0] == pytest.approx(12 / (12 + 1.959964**2))
 
 
-@given(st.lists(st.sampled_from([(C, C), (C, I), (I, C), (I, I)]), min_size=2, max_size=12))
-@settings(max_examples=40, deadline=None)
-def test_a_weight_is_so_many_trials_alike(pairs: list[tuple[Verdict, Verdict]]) -> None:
-    """A trial of weight 3 gives the figures of three copies that share its cluster."""
-    weights = [1 + i % 3 for i in range(len(pairs))]
-    heavy = of(pairs, weights=weights, clusters=range(len(pairs)))
-    copies = [i for i, weight in enumerate(weights) for _ in range(weight)]
-    many = of([pairs[i] for i in copies], clusters=copies)
-    assert heavy.rate == pytest.approx(many.rate)
-    assert heavy.kappa == pytest.approx(many.kappa, nan_ok=True)
-    assert heavy.kappa_error == pytest.approx(many.kappa_error, nan_ok=True, abs=1e-9)
-
-
 def test_bad_arguments_are_named() -> None:
     """The level."""
     with pytest.raises(ValueError, match='level is 95'):

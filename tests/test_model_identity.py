@@ -89,12 +89,6 @@ def test_edits_that_change_draws_change_the_identity(
     assert identity({**config, **edit}) != identity(config)
 
 
-def test_sampling_settings_count_where_the_protocol_does_not_set_them() -> None:
-    """With ``sampling='model'`` the temperature is the model's own."""
-    warm = {**SERVED, 'temperature': 0.9}
-    assert identity(warm, ()) != identity(SERVED, ())
-
-
 class Echo(BaseModel):
     """Answers with its path; dies at the seventh prompt."""
 

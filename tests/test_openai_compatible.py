@@ -26,7 +26,6 @@ from opencompass_gpassk.inference.openai_compatible import OpenAICompatible
 from opencompass_gpassk.inference.request_loop import InferenceStoppedError
 from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings
-from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
 KEY = 'sk-0123456789abcdef'
@@ -256,23 +255,6 @@ def test_a_server_that_died_is_told_by_the_progress(
     assert re.search(r'3/12 .*no reply for=1 s \(\w+\)', capsys.readouterr().err)
 
 
-def test_a_prompt_that_is_refused_is_asked_once_and_lost_alone(tmp_path: Path) -> None:
-    """It is the prompt's loss, not the run's."""
-    refused = web.json_response
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        if '2+2' not in str(body['messages']):
-            return None
-        return refused({'error': {'message': 'against the rules'}}, status=400)
-
-    with JudgeServer(echo, respond=respond) as server:
-        records = run(OpenAICompatible('m', server.url, max_concurrency=1), tmp_path)
-    lost = [record for record in records if 'lost' in record]
-    assert [record['problem_id'] for record in lost] == ['p/2'] * 3
-    assert all('against the rules' in record['lost'] for record in lost)
-    assert server.calls == 12
-
-
 BAD = [
     {'choices': {}},
     reply_body(None),
@@ -312,54 +294,6 @@ def test_replies_that_cannot_be_read_are_lost_alone_and_asked_for_again(
         assert all(record['lost'].startswith('bad reply') for record in lost)
     assert texts(records)[1] == 'odd'
     assert not any('lost' in record for record in whole)
-
-
-def test_one_prompt_whose_bodies_are_no_json_does_not_end_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where it is the last one: a server that has replied to others is alive."""
-    monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.01)
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        return web.Response(text='<html>') if '2+2' in str(body) else None
-
-    with JudgeServer(echo, respond=respond) as server:
-        model = OpenAICompatible('m', server.url, give_up_after=1.0)
-        records = run(model, tmp_path)
-    assert [record['problem_id'] for record in records if 'lost' in record] == ['p/2'] * 3
-    assert all(record['lost'].startswith('bad reply') for record in records if 'lost' in record)
-
-
-def test_a_judge_whose_replies_cannot_be_read_leaves_those_answers_unjudged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are counted; the judging ends, its tokens can be written, and none is asked again."""
-    monkeypatch.setattr(client, 'LONGEST_BACKOFF', 0.01)
-    monkeypatch.setattr(client, 'LONGEST_REST', 0.01)
-    big = {**reply_body(r'\boxed{yes}'), 'usage': {'prompt_tokens': 10**4299}}
-
-    def respond(body: dict[str, Any]) -> web.Response | None:
-        return bad(body) or web.json_response(big)
-
-    bad = bad_for('candidate 2', BAD[1:])
-    with (
-        JudgeServer(respond=respond) as server,
-        VerdictStore(tmp_path / 'verdicts.sqlite') as store,
-    ):
-        judge = JudgeSettings(mode='llm', model='judge', api_base=server.url)
-        asked = candidates('candidate 1', 'candidate 2', 'candidate 3')
-        pipeline = Pipeline(judge, store)
-        found = pipeline.run(asked)
-        calls = server.calls
-        again = Pipeline(judge, store).run(asked)
-        assert server.calls == calls
-    verdicts = [one.verdict for one in found.judgements]
-    assert verdicts == [Verdict.CORRECT, Verdict.UNJUDGED, Verdict.CORRECT]
-    assert found.judgements[1].reason.startswith('bad reply')
-    assert found.ledger.failures['bad reply'] > 1
-    assert not found.transient
-    assert json.dumps(pipeline.describe(found))
-    assert [one.verdict for one in again.judgements] == verdicts
 
 
 def test_a_response_that_takes_too_long_twice_is_lost(tmp_path: Path) -> None:
@@ -425,15 +359,6 @@ def test_a_server_that_goes_away_loses_nothing(tmp_path: Path) -> None:
         records = run(OpenAICompatible('m', server.url), tmp_path)
         assert server.calls == 6
     assert len(records) == 12
-
-
-def test_one_of_several_servers_may_go_away(tmp_path: Path) -> None:
-    """The others answer what it owed."""
-    with JudgeServer(echo) as good, JudgeServer(echo, dies_after=5) as bad:
-        model = OpenAICompatible('m', f'{good.url},{bad.url}')
-        records = run(model, tmp_path, replicas=10)
-    assert not any('lost' in record for record in records)
-    assert bad.calls >= 5
 
 
 def test_the_key_is_read_from_the_environment_and_shown_nowhere(

@@ -21,16 +21,6 @@ def row(problem: str, replica: int) -> dict:
     return {'prediction': f'{problem}{replica}', 'problem_id': problem, 'replica': replica}
 
 
-def test_whole_file(tmp_path: Path) -> None:
-    """Records come in the order of their keys, with identity and place."""
-    folder = tmp_path / 'predictions' / 'model'
-    write(folder, 'data.json', [row('a', i) for i in range(12)])
-    files = read_predictions(folder, 'data')
-    assert [r.identity for r in files.responses] == [('a', i) for i in range(12)]
-    assert files.responses[11].location == 'predictions/model/data.json#11'
-    assert (files.missing, files.unfinished) == ([], [])
-
-
 def test_shards_with_a_gap(tmp_path: Path) -> None:
     """Records behind a missing shard are read too, where OpenCompass stops."""
     write(tmp_path, 'data_0.json', [row('a', 0), row('b', 0)])
@@ -89,14 +79,6 @@ def test_shards_are_told_by_their_numbers(
 def test_a_model_is_the_path_below_predictions(folder: str, model: str) -> None:
     """Its name may hold slashes."""
     assert model_name(Path(folder)) == model
-
-
-def test_ten_shards_are_in_numeric_order(tmp_path: Path) -> None:
-    """Shard 10 follows shard 9, not shard 1."""
-    for i in range(11):
-        write(tmp_path, f'data_{i}.json', [row('a', i)])
-    responses = read_predictions(tmp_path, 'data').responses
-    assert [r.identity[1] for r in responses if r.identity] == list(range(11))
 
 
 def test_files_of_other_inferencers_have_no_identity(tmp_path: Path) -> None:

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 import torch
 from tiny_reasoneval import Published, publish
-from transformers import AutoTokenizer, GPT2Config, GPT2Model
+from transformers import AutoTokenizer
 
-from opencompass_gpassk.formats import progress_bar
 from opencompass_gpassk.reasoneval.batching import Encoded, model_name, passages
-from opencompass_gpassk.reasoneval.classifier import StepClassifier, StepScorer, StepTokenizer
+from opencompass_gpassk.reasoneval.classifier import StepScorer, StepTokenizer
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 CASES = json.loads((Path(__file__).parent / 'cases/reasoneval_hostile.json').read_text('utf-8'))
@@ -98,29 +97,6 @@ def test_scores_are_the_plain_ones(
     assert_same(scorer.score([SOLUTIONS[i] for i in order]), [expected[i] for i in order])
 
 
-@pytest.mark.parametrize('attention', ['sdpa', 'eager'])
-def test_sliding_window_is_kept(attention: str, tmp_path: Path) -> None:
-    """A backbone whose attention slides scores the same in batches, by either attention."""
-    published = publish(tmp_path / 'm', '7b')
-    config = json.loads((published.folder / 'config.json').read_text()) | {'sliding_window': 8}
-    (published.folder / 'config.json').write_text(json.dumps(config))
-    published.backbone.config.sliding_window = 8
-    scorer = StepScorer.load(published.folder, model={'attn_implementation': attention})
-    expected = [published.plain(s.question, s.steps, 'published') for s in SOLUTIONS[:5]]
-    assert_same(scorer.score(SOLUTIONS[:5]), expected)
-
-
-def test_absolute_positions_do_not_see_padding(checkpoints: dict[str, Published]) -> None:
-    """Where a token's number itself is embedded, padding doesn't move it."""
-    tokenizer = checkpoints['34b'].tokenizer
-    torch.manual_seed(2)
-    backbone = GPT2Model(GPT2Config(len(tokenizer), 512, 32, 2, 4, initializer_range=0.3))
-    model = StepClassifier(backbone, generator=torch.Generator().manual_seed(1))
-    alone = StepScorer(model, tokenizer, batch_size=1).score(SOLUTIONS)
-    together = StepScorer(model, tokenizer).score(SOLUTIONS)
-    assert_same(together, [score.probabilities for score in alone])
-
-
 def passes(monkeypatch: pytest.MonkeyPatch, scorer: StepScorer) -> list[tuple[int, int]]:
     """Return a list that grows by rows and columns of each forward pass."""
     shapes: list[tuple[int, int]] = []
@@ -144,19 +120,6 @@ def test_one_pass_a_solution(scorers: Scorers, monkeypatch: pytest.MonkeyPatch) 
     assert max(rows for rows, _ in shapes) == 4
     for index in range(5):
         assert scores[index] is scores[9 + index]
-
-
-def test_other_question_is_another_solution(scorers: Scorers) -> None:
-    """The same steps under another question, or cut elsewhere, have their own scores."""
-    one, two, three = scorers['34b'].score(
-        [
-            Solution('a', ['1 + 1', ' = 2']),
-            Solution('b', ['1 + 1', ' = 2']),
-            Solution('a', ['1', ' + 1 = 2']),
-        ]
-    )
-    assert np.abs(one.probabilities - two.probabilities).max() > 1e-4
-    assert np.abs(one.probabilities[0] - three.probabilities[0]).max() > 1e-4
 
 
 def test_batches_are_of_like_length(scorers: Scorers, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,16 +249,6 @@ def test_long_solution_in_windows(checkpoints: dict[str, Published], scorers: Sc
     assert min(np.abs(windowed.probabilities[-1] - row).max() for row in expected[30:]) < 1e-4
 
 
-def test_window_of_a_huge_step(scorers: Scorers) -> None:
-    """A step of 100,000 characters is scored by its end; a huge question leaves no room."""
-    scorer = remade(scorers['7b'], long='window')
-    step, question = Solution('q', ['x = 1; ' * 14286, 'so']), Solution('why ' * 9000, ['so'])
-    scores = scorer.score([step, question])
-    assert scores[0].refusal is None
-    assert scores[0].probabilities.shape == (2, 3)
-    assert scores[1].refusal is Refusal.TOO_LONG
-
-
 def test_numbers_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     """A model that overflows gives no scores, and says so."""
     scorer = StepScorer.load(publish(tmp_path / 'm', '7b').folder)
@@ -367,21 +320,6 @@ def test_stream_yields_as_it_goes(scorers: Scorers, monkeypatch: pytest.MonkeyPa
     assert [rows for rows, _ in shapes] == [4]
     assert sorted([*first, *(index for index, _ in stream)]) == list(range(1, 12))
     assert sum(rows for rows, _ in shapes) == len(SOLUTIONS)
-
-
-def test_progress_is_shown_on_demand(
-    scorers: Scorers,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A bar counts solutions and refusals on standard error, if it is wanted."""
-    monkeypatch.setattr(progress_bar, 'LOG_INTERVAL', 1e-9)
-    scorers['34b'].score(SOLUTIONS[:2])
-    assert capsys.readouterr() == ('', '')
-    scorers['34b'].score([*SOLUTIONS[:2], Solution('q', [])], progress=True)
-    shown = capsys.readouterr().err
-    assert '3/3' in shown
-    assert 'refused=1' in shown
 
 
 def test_settings_are_what_scores_depend_on(scorers: Scorers) -> None:

@@ -9,7 +9,6 @@ import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from report_browser import CHROMIUM, browser, opened, until
 
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.report.page.drawings import DARK, DASHES, LIGHT, MARKERS, look
 from opencompass_gpassk.report.page.html import write_page
 
 pytest.importorskip('playwright', reason='playwright is not installed')
@@ -428,46 +426,6 @@ def test_words_groups_and_tags_filter(chromium: Any, tmp_path: Path) -> None:
         assert 0 < tagged < 24
         tab.check('.tag')
         assert len(rows_of(tab, '.map tbody')) == tagged
-
-
-def test_colours_are_told_apart_without_red_and_green() -> None:
-    """Under normal vision and deuteranopia, light and dark; dashes and markers differ too."""
-    for colours, background in ((LIGHT, '#ffffff'), (DARK, '#14171b')):
-        for blind in (False, True):
-            seen = [lab(colour, blind=blind) for colour in colours]
-            apart = [math.dist(a, b) for a, b in combinations(seen, 2)]
-            assert min(apart) > 25  # 2.3 is just noticeable
-        for colour in colours:
-            low, high = sorted((luminance(colour), luminance(background)))
-            assert (high + 0.05) / (low + 0.05) >= 4.5
-    assert len(set(DASHES)) == len(set(MARKERS)) == len(LIGHT) == 8
-    assert len({look(i) for i in range(24)}) == 24
-    assert DASHES[look(0)[1]] == '' and all(DASHES[look(i)[1]] for i in range(1, 8))
-
-
-def linear(colour: str) -> list[float]:
-    """The red, green and blue light of a colour such as #0861f0."""
-    parts = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-
-
-def luminance(colour: str) -> float:
-    """The relative luminance of WCAG 2."""
-    return sum(w * c for w, c in zip((0.2126, 0.7152, 0.0722), linear(colour), strict=True))
-
-
-# How a deuteranope sees red, green and blue light (Machado et al. 2009, severity 1).
-DEUTERANOPIA = ((0.367, 0.861, -0.228), (0.280, 0.673, 0.047), (-0.012, 0.043, 0.969))
-XYZ = ((0.4339, 0.3763, 0.1898), (0.2127, 0.7152, 0.0721), (0.0178, 0.1095, 0.8727))  # of D65
-
-
-def lab(colour: str, *, blind: bool) -> list[float]:
-    """A colour in CIE L*a*b*."""
-    light = linear(colour)
-    for matrix in (DEUTERANOPIA, XYZ) if blind else (XYZ,):
-        light = [sum(m * max(c, 0) for m, c in zip(row, light, strict=True)) for row in matrix]
-    x, y, z = (c ** (1 / 3) if c > 0.008856 else 7.787 * c + 16 / 116 for c in light)
-    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
 
 
 class Counting(ThreadingHTTPServer):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -16,7 +13,7 @@ from made_results import as_result, make_result
 
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
-from opencompass_gpassk.report.files import to_csv, to_json, write_report
+from opencompass_gpassk.report.files import write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
@@ -47,22 +44,6 @@ def tabled(result: dict[str, Any]) -> Table:
     return benchmark_tables(Board({'m': {'x': result}}))[0]
 
 
-NO_INTERVALS = (None, 'x', [], 3, [1], ['a', 'b'], [math.nan, 1.0], [0, math.inf])
-
-
-@pytest.mark.parametrize('intervals', ['x', *({'pass@2': one} for one in NO_INTERVALS)])
-def test_what_is_no_interval_is_none(intervals: object) -> None:
-    """A result of another version, or a damaged one, shows its figures."""
-    table = tabled(make_result(COUNTS, 4, (2,)) | {'intervals': intervals, 'uncertainty': 'x'})
-    assert '70.8' in to_text(table) and '[' not in to_markdown(table)
-
-
-def test_an_undefined_figure_has_no_interval() -> None:
-    """NaN stays a dash."""
-    result = make_result(COUNTS, 4, (4,), sampled=3)
-    assert '[1.0' not in to_markdown(tabled(with_intervals(result, {'pass@4': [1.0, 2.0]})))
-
-
 def test_brackets_stand_below_the_headline_figures() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
     lines = to_text(benchmark_tables(Board(of_two()))[0]).splitlines()
@@ -72,20 +53,6 @@ def test_brackets_stand_below_the_headline_figures() -> None:
     assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
     assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
     assert lines[row + 2].startswith('  * [low, high]: 95 % intervals for a population')
-
-
-def test_the_terminal_is_wide_enough() -> None:
-    """Six figures with intervals, and a name of twenty characters, fit in 120 columns."""
-    sampled, greedy = make_result(COUNTS, 16, (16,)), make_result(COUNTS, 1, greedy=True)
-    made = {}
-    for name, result in {'s': sampled, 'g': greedy}.items():
-        ends = {key: [10.0, 90.0] for key in result['figures']}
-        made[name] = with_intervals(result, ends)
-    table = benchmark_tables(Board({'Qwen2.5-72B-Instruct': made}))[0]
-    lines = to_text(table).splitlines()
-    assert max(len(line) for line in lines if not line.startswith('  * ')) <= 120
-    assert to_text(table).count('[10.0, 90.0]') == 4
-    assert to_markdown(table).count('[10.0, 90.0]') == 9
 
 
 def test_intervals_are_shown_as_asked() -> None:
@@ -98,13 +65,6 @@ def test_intervals_are_shown_as_asked() -> None:
         assert '[31' not in show(table, None) and 'interval' not in show(table, None)
         with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
             show(table, '+-')
-
-
-def test_the_legend_names_the_methods_that_there_are() -> None:
-    """No bootstrap is told of where all intervals are Wilson's."""
-    assert "(BCa bootstrap, Wilson's: docs/intervals.md)" in to_markdown(tabled(of_two()['m']['x']))
-    alone = with_intervals(make_result(COUNTS, 4, (2,)), {'accuracy': [1.0, 90.0]}, ['accuracy'])
-    assert "(Wilson's: docs/intervals.md)" in to_markdown(tabled(alone))
 
 
 @pytest.mark.parametrize(
@@ -130,19 +90,6 @@ def test_a_line_says_where_the_uncertainty_comes_from(
     assert told in line
     result['sampling_share'] = {key: math.nan}
     assert 'comes to' not in to_markdown(tabled(result))
-
-
-def test_csv_and_json_hold_both_ends() -> None:
-    """Low and high stand beside the figure; where there are none, the cells are empty."""
-    rows = list(csv.DictReader(io.StringIO(to_csv(of_two()))))
-    ends = {(r['group'], r['metric']): (r['low'], r['high']) for r in rows}
-    assert ends['', 'accuracy'] == ('31.26', '81.04')
-    assert ends['', 'mG-Pass@k'] == ('5.0', '90.0')
-    assert ends['AMC-en', 'accuracy'] == ('', '')
-    (entry,) = json.loads(to_json(of_two()))['results']
-    assert entry['intervals'] == of_two()['m']['x']['intervals']
-    assert entry['uncertainty']['of'] == 'problems like these'
-    assert entry['groups']['AMC-en']['intervals'] == {}
 
 
 def table_of(
@@ -254,24 +201,6 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     assert Mark.BEST not in table.marks.values() or not note
 
 
-def test_each_pair_is_compared_on_the_problems_of_both() -> None:
-    """Some of A's problems are missing: its mean over easy ones is the highest, and no claim."""
-    hard, easy = [0, 1] * 12, [4, 4] * 6
-    results, trials = measured(
-        partial=table_of([3, 4] * 6, 4, first=24),
-        strong=table_of([*hard, *easy], 4),
-        weak=table_of([*hard, *[2, 0] * 6], 4),
-    )
-    (table,) = benchmark_tables(Board(results, trials))
-    shown = {row[0]: row[1] for row in table.rows}
-    assert shown['partial'] == 87.5 > shown['strong']
-    of = {table.rows[row][0]: mark for (row, _), mark in table.marks.items()}
-    assert of == {'strong': Mark.BEST}
-    (claim,) = table.claims
-    assert claim.startswith('strong is the most stable by G-Pass@2_1.0: it solves 33 %')
-    assert not table.warnings
-
-
 def test_another_judge_leaves_the_others_to_be_compared() -> None:
     """In a table as in the command: it is neither marked nor named; a note says why."""
     results, trials = measured(
@@ -312,17 +241,6 @@ def test_greedy_answers_are_ranked_where_nothing_was_sampled() -> None:
     assert marked(table) == {'Greedy': {'strong'}}
     (claim,) = table.claims
     assert claim.startswith('strong is the best by accuracy: 100 %; strong against weak: +')
-
-
-def test_models_of_other_n_are_compared() -> None:
-    """Figures of the same k are comparable whatever n is."""
-    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
-    trials['weak', 'x'] = table_of([2 * c for c in WEAK], 8)
-    results['weak']['x'] = as_result(
-        trials['weak', 'x'], Protocol(n=8, k=(2,)), benchmark='b', greedy=False
-    )
-    (table,) = benchmark_tables(Board(results, trials))
-    assert marked(table) == {'G-Pass@2_1.0': {'strong'}}
 
 
 def test_what_is_undefined_is_not_marked() -> None:

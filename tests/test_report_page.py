@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from long_texts import is_linear
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
 
@@ -142,23 +141,6 @@ def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
     assert [rank and rank[0] for rank in ranks] == ([2, 1] if claim else [1, 1])
 
 
-def test_intervals_are_shown_where_there_are_any(tmp_path: Path) -> None:
-    """A result's intervals stand beside its figures; an older result has none."""
-    run = make_sweep(tmp_path / 'w' / '1', MODELS).folder
-    given = {'accuracy': [1, 2], 'G-Pass@4_0.5': [3, 4], 'en/G-Pass@4_1.0': [5, 6]}
-    for path in run.glob('results/*/*.json'):
-        result = json.loads(path.read_text())
-        result.pop('intervals', None)
-        if path == run / f'results/large/{SAMPLED}.json':
-            result['intervals'] = given | {'cn/G-Pass@4_1.0': [5.0, None]}
-            result['uncertainty'] = {'method': 'bca', 'other_methods': {'wilson': ['G-Pass@4_0.5']}}
-        write_json(path, result)
-    page = render_page(page_data([tmp_path / 'w']))
-    body = page.partition('<div class="map"')[0].partition('<main')[2]
-    assert sorted(set(re.findall(r'\[\d.+?\]', body))) == ['[1.0, 2.0]', '[3.0, 4.0]', '[5.0, 6.0]']
-    assert 'BCa' in body and 'Wilson' in body
-
-
 def test_failed_partial_and_double_results_are_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -220,17 +202,6 @@ def test_runs_and_scores_stand_together(
     assert shown_text(answers_to(found, 1, 1)[0]) == '\\boxed{2}'
     assert not found.faults
     capsys.readouterr()
-
-
-def test_problems_are_counted_again_where_a_result_has_no_details(
-    copied: Path, data: PageData
-) -> None:
-    """A result that was stored without its details shows the problems of its trials."""
-    for path in copied.glob('*/results/*/*.json'):
-        result = json.loads(path.read_text())
-        write_json(path, result | {'details': []})
-    bare = page_data([copied])
-    assert bare.data_sets[0].problems == data.data_sets[0].problems
 
 
 def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
@@ -498,16 +469,6 @@ def test_other_samples_are_never_shown(tmp_path: Path, monkeypatch: pytest.Monke
     assert shown() == [set(), set()]
 
 
-def test_problems_are_shown_without_trials(copied: Path) -> None:
-    """With their groups, from the result; models are compared where there are trials."""
-    (whole,) = page_data([copied]).data_sets
-    for path in copied.glob('*/results/*/*.gz'):
-        path.unlink()
-    (bare,) = page_data([copied]).data_sets
-    assert (bare.differences, bare.ranked.figure, bare.claim) == ({}, None, '')
-    assert [one.groups for one in bare.problems] == [one.groups for one in whole.problems]
-
-
 BAD = json.loads(Path(__file__).with_name('cases').joinpath('report_bad_results.json').read_text())
 
 
@@ -579,18 +540,6 @@ def test_everything_below_a_folder_is_found(
     alone = page_data([run / f'results/m/{SAMPLED}.json'])
     assert answers_to(alone, 0, 0)
     assert alone.data_sets[0].sources[0][0].time == '20260101_000000'
-
-
-def test_configs_of_others_are_not_run(tmp_path: Path) -> None:
-    """The config of a run is read as data; one that is more is named, and nothing of it runs."""
-    run = make_sweep(tmp_path / '1', {'a': 0}).folder
-    (config,) = run.glob('configs/*.py')
-    harm = f"open({str(tmp_path / 'harm')!r}, 'w')"
-    config.write_text(f'{config.read_text()}\n{harm}\nother = {harm}\n')
-    assert page_data([tmp_path]).faults == []
-    config.write_text(config.read_text().replace('models = [', f'models = [{harm}, '))
-    assert any('its tasks are not known' in fault for fault in page_data([tmp_path]).faults)
-    assert not (tmp_path / 'harm').exists()
 
 
 def test_only_what_belongs_together_stands_in_one_row(tmp_path: Path) -> None:
@@ -669,27 +618,6 @@ def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:
     assert not re.search('[\u202e\u2066]', page + unpacked(page))
 
 
-def test_money_is_no_mathematics() -> None:
-    """Prices remain text, nothing is hidden, and brackets need not close."""
-    opened = [opening * 10_000 for opening in (r'\[', r'\(', '$x ', r'\[\(')]
-    prices = ['Tom has $5 and spends $3.', 'From $5-$7 to $ 8 $', r'It is $1\phantom{2}$ now.']
-    for text in (*prices, *opened):
-        assert with_mathematics(text) == text
-    assert all(is_linear(with_mathematics, text[:2]) for text in opened)
-    found = with_mathematics(r'$5 and $x$, \[y\], \(z\)')
-    assert re.findall('<code>(.*?)</code>', found) == ['$x$', r'\[y\]', r'\(z\)']
-
-
-def test_a_folder_is_no_page(
-    work_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Where the page's name is a folder's, that is said, and nothing is left behind."""
-    (tmp_path / 'out').mkdir()
-    assert main(['report', str(work_dir), '-o', str(tmp_path / 'out')]) == 1
-    assert 'is a folder' in capsys.readouterr().err
-    assert [path.name for path in tmp_path.iterdir()] == ['out']
-
-
 def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
     """Many answers, long ones, and ones that begin alike are all on the page, or said not to be."""
     alike = 'y' * 30_000
@@ -718,14 +646,6 @@ def unpacked(page: str) -> str:
     return ''.join(text for part in parts for text in part)
 
 
-def test_other_numbers_of_samples_are_ranked(tmp_path: Path) -> None:
-    """A model with fewer samples has a rank too."""
-    run = make_sweep(tmp_path / '1', {'a': 0, 'c': 1}, Sweep(problems=40))
-    add_result(run.folder, 'b', SAMPLED, 9, Sweep(problems=40, n=4), 4, random.Random(1))
-    (shown,) = page_data([tmp_path]).data_sets
-    assert shown.ranked.tested[0, 2].p_value < 0.01 and shown.ranked.rank(2) == (1, 1)
-
-
 def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
     """Also beside a result without questions, and for greedy responses."""
     asked = Sweep(problems=4)
@@ -743,33 +663,3 @@ def test_a_problem_is_the_same_by_its_question(tmp_path: Path) -> None:
     assert first.question != second.question
     assert first.solved[0].answers[-1].greedy and 2 not in first.solved
     assert not any(one.greedy for one in second.solved[2].answers)
-
-
-def test_only_comparable_models_are_tested(tmp_path: Path) -> None:
-    """Two results of another judge than most have, and results that contradict their trials."""
-    run = make_sweep(tmp_path / '1', dict.fromkeys('abcde', 0), Sweep(problems=40))
-    for model in 'de':
-        for path in (run.folder / f'results/{model}').glob('*.json'):
-            judged_by_another(path)
-    ranked = page_data([tmp_path]).data_sets[0].ranked
-    assert set(ranked.tested) == {(0, 1), (0, 2), (1, 2)}
-    assert [ranked.rank(place) is None for place in range(5)] == [False] * 3 + [True] * 2
-    for path in run.folder.glob(f'results/*/{SAMPLED}.json'):
-        result = json.loads(path.read_text())
-        result['details'][0]['c'] = 0 if result['details'][0]['c'] else 1
-        write_json(path, result)
-    ranked = page_data([tmp_path]).data_sets[0].ranked
-    assert not ranked.tested and not any(map(ranked.rank, range(5)))
-    assert 'contradicts' in ranked.apart[0, 1]
-
-
-@pytest.mark.slow
-def test_missing_verdicts_of_a_hostile_file_have_a_bound(tmp_path: Path) -> None:
-    """A number of responses that nobody has costs no more than its claim."""
-    run = make_sweep(tmp_path / '1', {'a': 0, 'b': 1}, Sweep(problems=4))
-    path = run.folder / f'results/a/{SAMPLED}.json'
-    result = json.loads(path.read_text())
-    unjudged = {'answer': None, 'count': 1_000_000, 'verdict': 'unjudged', 'source': 'none'}
-    result['details'][0]['answers'] += [unjudged] * 2000
-    write_json(path, result)
-    assert page_data([tmp_path]).data_sets[0].differences

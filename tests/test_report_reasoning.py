@@ -1,10 +1,9 @@
-"""Tables of reasoning and of sound G-Pass@k, their exports, and what OpenCompass's table lists."""
+"""Tables of reasoning and of sound G-Pass@k, and what OpenCompass's table lists."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
 from opencompass_gpassk.report.board import Board
-from opencompass_gpassk.report.files import to_csv, to_json, write_charts, write_report
+from opencompass_gpassk.report.files import to_csv, write_charts
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
 from opencompass_gpassk.report.tables.sound_gpassk import sound_tables
@@ -119,42 +118,6 @@ def test_sound_figures_stand_beside_the_plain_ones() -> None:
     assert '1 of 6 right responses have no scores' in warnings[0]
 
 
-def test_every_threshold_is_in_the_markdown() -> None:
-    """A row a figure, with pass@k and all τ, kept out of the terminal."""
-    table = titled(sound_tables(Board(RESULTS)), 'LiveMathBench-202412: sound G-Pass@k at every τ')
-    assert table.breakdown not in ('', 'split and language')
-    names = ['pass@2', *(f'G-Pass@2_{tau}' for tau in (0.25, 0.5, 0.75, 1.0)), 'mG-Pass@2']
-    assert [row[1] for row in table.rows] == names
-    for name, row in zip(names, table.rows, strict=True):
-        expected = [SAMPLED['figures'][f'{of}{name}'] for of in ('', 'sound ', 'drop to sound ')]
-        assert list(row[2:]) == expected
-        assert not any(map(math.isnan, expected))
-
-
-def test_groups_are_broken_down_in_the_markdown() -> None:
-    """Reasoning and sound figures of each split and language, levels in order."""
-    tables = report_tables(Board({'m': {'x': SAMPLED}}))
-    reasoning = titled(tables, 'LiveMathBench-202412: reasoning by split and language')
-    assert rows(reasoning, 'AMC-en')[0]['validity right'] == pytest.approx(55.0)
-    assert rows(reasoning, 'CCEE-cn')[0]['validity wrong'] == pytest.approx(70.0)
-    name = 'LiveMathBench-202412: sound figures by split and language'
-    sound = titled(sound_tables(Board({'m': {'x': WHOLE}})), name)
-    assert [row[0] for row in sound.rows].count('AMC-en') == 1
-    (row,) = (row for row in sound.rows if row[0] == 'AMC-en')
-    assert list(row[:4]) == ['AMC-en', 1, 'm', 2]
-    assert list(row[4:7]) == pytest.approx([75, 25, 50])
-    assert list(sound.columns[7:10]) == ['G-Pass@k_1.0', 'sound', 'drop']
-    printed = [table.title for table in tables if table.breakdown in ('', 'split and language')]
-    assert not [title for title in printed if 'reasoning by' in title or 'figures by' in title]
-
-
-def test_headings_of_groups_survive_k_equal_to_n() -> None:
-    """Average@4 keeps its number where k is 4, too."""
-    tables = sound_tables(Board({'m': {'x': make_reasoned(SAMPLES, (4,))}}))
-    table = next(table for table in tables if 'figures by' in table.title)
-    assert {'average@4', 'mG-Pass@k'} <= {*table.columns}
-
-
 def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
     """There is no G-Pass@k of a greedy run."""
     tables = sound_tables(Board({'m': {'x': GREEDY}}))
@@ -162,26 +125,6 @@ def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
     assert list(tables[0].columns) == ['model', 'Greedy', 'sound', 'drop']
     assert list(tables[0].rows[0]) == ['m', 100.0, 50.0, 50.0]
     assert not [table for table in tables if 'G-Pass' in table.title]
-
-
-def test_results_without_scores_are_in_the_plain_tables_alone() -> None:
-    """A model whose reasoning nobody scored has no row among the scored ones."""
-    tables = report_tables(Board(RESULTS))
-    assert [row[0] for row in titled(tables, 'LiveMathBench-202412: 2 problems, n = 4, k = 2').rows]
-    found = *reasoning_tables(Board(RESULTS)), *sound_tables(Board(RESULTS))
-    scored = [table for table in tables if table.title in [one.title for one in found]]
-    assert len(scored) > 4
-    assert not [row for table in scored for row in table.rows if 'plain' in row]
-    assert reasoning_tables(Board({'plain': {'n4': PLAIN}})) == []
-    assert sound_tables(Board({'plain': {'n4': PLAIN}})) == []
-
-
-def test_scores_of_sampled_responses_alone_leave_no_greedy_column() -> None:
-    """What was not scored has no sound figures to stand beside."""
-    made = {'m': {'n4': SAMPLED, 'n1': make_result({'AMC_en': [1, 0]}, 1, greedy=True)}}
-    assert 'Greedy' not in sound_tables(Board(made))[0].columns
-    other = {'m': {'n4': PLAIN, 'n1': GREEDY}}
-    assert list(sound_tables(Board(other))[0].columns) == ['model', 'Greedy', 'sound', 'drop']
 
 
 def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
@@ -246,69 +189,6 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
     for table in (reasoning_tables(Board(RESULTS))[0], sound_tables(Board(RESULTS))[0]):
         assert not [note for note in table.warnings if 'different scorers' in note]
-
-
-def test_two_data_sets_of_a_model_are_told_apart() -> None:
-    """No result hides another."""
-    table = reasoning_tables(Board({'m': {'a': SAMPLED, 'b': SAMPLED}}))[0]
-    assert [row[1] for row in table.rows] == ['m (a)', 'm (b)']
-
-
-def test_hostile_names_stay_in_their_cell(tmp_path: Path) -> None:
-    """Nothing breaks out of a row, a note or a page."""
-    name = '<b>|$x$\u2028\n| y'
-    made = {name: {'x': make_reasoned(SAMPLES, (2,), refusals={'<i>\n': 1}, scorer='a\n# b')}}
-    for table in (*reasoning_tables(Board(made)), *sound_tables(Board(made))):
-        lines = to_markdown(table).splitlines()
-        assert sum(line.startswith('|') for line in lines) == len(table.rows) + 2
-        assert not [line for line in lines if '<b>' in line or '<i>' in line]
-        assert '\u2028' not in to_text(table)
-    write_report(tmp_path, Board(made))
-    assert '\n# b' not in (tmp_path / 'gpassk.md').read_text('utf-8')
-
-
-def test_null_and_missing_parts_are_undefined() -> None:
-    """A result that was read from a file of another writer may lack anything."""
-    made = make_reasoned(SAMPLES, (2,))
-    made['figures'] |= {'validity': None, 'sound mG-Pass@2': math.nan}
-    made['reasoning'] = {'scorer': 's', 'lengths': {'steps': {'all': math.nan}}}
-    results = {'m': {'x': made}}
-    (row,) = rows(reasoning_tables(Board(results))[0])
-    assert math.isnan(row['validity'])
-    assert math.isnan(row['steps'])
-    assert row['tokens'] is None
-    assert math.isnan(list(sound_tables(Board(results))[0].rows[0])[-2])
-    assert 'NaN' not in to_json(results)
-
-
-def test_exports_hold_every_figure() -> None:
-    """Tidy rows name metric, k and τ; JSON has how reasoning was scored, too."""
-    made = {'m': {'n4': WHOLE, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
-    found = list(csv.DictReader(io.StringIO(to_csv(made))))
-
-    def percent(metric: str, k: str = '', tau: str = '', group: str = '') -> float:
-        (row,) = (
-            row
-            for row in found
-            if (row['model'], row['data_set'], row['metric'], row['k'], row['tau'], row['group'])
-            == ('m', 'n4', metric, k, tau, group)
-        )
-        return float(row['percent'])
-
-    assert percent('validity (right)') == pytest.approx(295 / 6)
-    assert percent('false-positive rate', group='AMC-en') == pytest.approx(200 / 3)
-    assert percent('sound accuracy') == pytest.approx(50.0)
-    assert percent('drop to sound accuracy', group='AMC-en') == pytest.approx(50.0)
-    assert percent('sound G-Pass@k', '2', '1.0') == pytest.approx(25.0)
-    assert percent('drop to sound mG-Pass@k', '2') == pytest.approx(25.0)
-    assert percent('sound pass@k', '2') == pytest.approx(75.0)
-    assert not [row for row in found if row['model'] == 'plain' and 'sound' in row['metric']]
-    first, *_, last = json.loads(to_json(made))['results']
-    assert first['figures']['sound G-Pass@2_1.0'] == pytest.approx(25.0)
-    assert first['groups']['AMC-en']['figures']['validity (wrong)'] == pytest.approx(10.0)
-    assert first['reasoning']['boxes']['validity']['right']['n'] == 6
-    assert first['reasoning']['refusals'] == REFUSED
-    assert last['reasoning'] is None
 
 
 def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:

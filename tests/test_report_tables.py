@@ -15,8 +15,6 @@ from made_results import make_result
 from opencompass_gpassk.formats.display import (
     called,
     decimal_text,
-    escape_markdown,
-    one_line,
     share_text,
     spreadsheet_text,
 )
@@ -121,22 +119,6 @@ def test_greedy_is_taken_from_the_same_data() -> None:
     table = benchmark_tables(Board(made))[0]
     assert row(table, 'm (new)')['Greedy'] == 100.0
     assert row(table, 'm (old-greedy)')['Greedy'] == 0.0
-
-
-def test_one_sample_drawn_at_random_is_not_greedy() -> None:
-    """n = 1 under sampling is an average of one, and stands in no greedy column."""
-    (table, *_) = benchmark_tables(Board(results(m=[make_result(COUNTS, 1)])))
-    assert table.columns == ['model', 'average@1']
-    assert table.rows == [['m', 75.0]]
-
-
-def test_several_runs_of_one_model_are_told_apart() -> None:
-    """Two n of one benchmark give two labelled rows, and n is a column."""
-    made = results(m=[make_result(COUNTS, 4, (4,)), make_result(COUNTS, 8, (4,))])
-    table = benchmark_tables(Board(made))[0]
-    assert [cells[:2] for cells in table.rows] == [['m (set-n4)', 4], ['m (set-n8)', 8]]
-    assert 'average@n' in table.columns
-    assert table.title.endswith('4 problems, n = 4 or 8, k = 4')
 
 
 @pytest.mark.parametrize('value', [math.nan, None, math.inf])
@@ -246,13 +228,6 @@ def test_no_text_is_a_formula(text: str, expected: str) -> None:
     assert spreadsheet_text(text) == expected
 
 
-def test_markdown_keeps_names_readable() -> None:
-    """Underscores inside words stay; at their edges they would be markup."""
-    assert escape_markdown('G-Pass@4_0.5') == 'G-Pass@4_0.5'
-    assert escape_markdown('_a_ `b`') == '\\_a\\_ \\`b\\`'
-    assert one_line('a\r\n\tb\u3000c') == 'a b c'
-
-
 def test_every_figure_is_in_the_csv() -> None:
     """Each metric of the whole and of each group is one row with its value."""
     result = make_result(COUNTS, 4, (2, 4), sampled=3)
@@ -334,21 +309,6 @@ def test_a_table_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) 
     assert sorted(figures[0]) == sorted(figures[1])
     for name in names:
         assert any(line.startswith(name[:5]) and name[-9:] in line for line in text.splitlines())
-
-
-def test_every_part_of_a_table_tells_its_rows_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a narrow terminal group, model and k stand in each part of a table by groups."""
-    monkeypatch.setenv('COLUMNS', '80')
-    made = results(a=[make_result(COUNTS, 8, (4, 8))], b=[make_result(COUNTS, 8, (4, 8))])
-    table = next(one for one in benchmark_tables(Board(made)) if one.breakdown)
-    heads = [line for line in to_text(table).splitlines() if line.startswith('group ')]
-    assert len(heads) > 1
-    for head in heads:
-        assert [name for name in head.split() if name in ('group', 'model', 'k')] == [
-            'group',
-            'model',
-            'k',
-        ]
 
 
 def test_data_sets_are_called_as_the_user_called_them() -> None:

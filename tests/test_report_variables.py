@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from typing import Any
 
-import numpy as np
 import pytest
 from made_results import make_result, make_version_result
-from scipy.stats import linregress, t
 
 from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.scatter import plot_drop
 from opencompass_gpassk.report.charts.style import draw_chart
 from opencompass_gpassk.report.charts.understanding import plot_understanding
-from opencompass_gpassk.report.files import to_csv, to_json
-from opencompass_gpassk.report.tables.contamination import contamination_table, slope
+from opencompass_gpassk.report.tables.contamination import contamination_table
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.report.tables.variables import variable_tables
@@ -93,17 +87,6 @@ def test_samples_tell_more_than_greedy_answers() -> None:
     assert row['complete understanding'] == 100.0
     alone = dict(zip(table.columns, cells(table, 'steady', 'greedy'), strict=True))
     assert alone['pooled G-Pass@5_1.0'] is None
-
-
-def test_samples_stand_beside_the_greedy_run_with_their_prompts() -> None:
-    """With and without worked examples there are two greedy runs on the same problems."""
-    few, plain, sampled = greedy(RECITING), greedy(STEADY), RESULTS['steady']['m8']
-    few['signature']['prompt'] = '4-shot'
-    for runs in ({'few': few, 'plain': plain}, {'plain': plain, 'few': few}):
-        table = contamination_table(Board({'m': {**runs, 'm8': sampled}}))
-        assert table
-        row = dict(zip(table.columns, cells(table, 'RV-MATH', 'm (m8)'), strict=True))
-        assert row['greedy - G-Pass'] == pytest.approx(0.0)
 
 
 def test_every_data_set_has_its_row() -> None:
@@ -193,11 +176,6 @@ def test_a_question_is_unsolved_if_no_sample_of_a_version_is_right() -> None:
     assert math.isnan(cells(by_subject({'m': {'RV': made}}), 'algebra')[-1])
 
 
-def test_other_benchmarks_have_no_such_tables() -> None:
-    """Nothing is said of versions where there are none."""
-    assert variable_tables(Board({'m': {'x': make_result({'AMC_en': [1]}, 4, (2,))}})) == []
-
-
 def test_signs_of_contamination_stand_side_by_side() -> None:
     """Slope, gap and drop of each model and benchmark, as far as they were measured."""
     sampled = make_result({'AMC_en': [4, 2, 0]}, 4, (2, 4))
@@ -222,23 +200,6 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     assert contamination_table(Board({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
 
 
-@pytest.mark.parametrize(
-    ('taus', 'values', 'expected'),
-    [
-        ([0.0, 0.5, 1.0], [30.0, 20.0, 10.0], -20.0),
-        ([0.0, 0.5, 1.0], [30.0, math.nan, 10.0], -20.0),
-        ([0.0, 1.0], [30.0, math.nan], None),
-        ([1.0], [30.0], None),
-    ],
-)
-def test_the_slope_needs_two_figures(
-    taus: list[float], values: list[float], expected: float | None
-) -> None:
-    """Undefined ones are left out, and of one there is no slope."""
-    found = slope(taus, values)
-    assert math.isnan(found) if expected is None else found == pytest.approx(expected)
-
-
 def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:
     """Of the points that are defined; two points are no line."""
     axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
@@ -253,19 +214,6 @@ def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:
     few = pytest.importorskip('matplotlib.figure').Figure().subplots()
     plot_drop(few, {'a': (1.0, 2.0), 'b': (3.0, 4.0)}, looks)
     assert [line.get_label() for line in few.lines[:2]] == ['a', 'b']
-
-
-def test_the_band_holds_the_true_line() -> None:
-    """At x = 0 it is the interval of the intercept, as scipy knows it."""
-    axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
-    y = [3.0, 1.0, 4.0, 1.0, 5.0]
-    points = {str(x): (float(x), value) for x, value in enumerate(y)}
-    plot_drop(axis, points, {str(x): x for x in range(5)})
-    fit = linregress(range(5), y)
-    half = t.ppf(0.975, 3) * fit.intercept_stderr
-    (band,) = axis.collections
-    edge = {tuple(point) for point in np.round(band.get_paths()[0].vertices, 6)}
-    assert {(0.0, round(fit.intercept + sign * half, 6)) for sign in (-1, 1)} <= edge
 
 
 def test_understanding_is_drawn_as_in_the_paper() -> None:
@@ -288,36 +236,3 @@ def test_understanding_is_drawn_as_in_the_paper() -> None:
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
     assert widths['collapsed'] == [100.0, 0.0]
     assert widths['complete'] == [0.0, 100.0]
-
-
-def test_each_benchmark_has_a_chart() -> None:
-    """Greedy and sampled figures apart; one model keeps its colour, wherever the other is not."""
-    drops = {name: axis for name, axis in drawn().items() if name.endswith('_drop')}
-    panels = ['RV-MATH_greedy', 'RV-LEETCODE_greedy', 'RV-MATH_n = 8']
-    assert list(drops) == [f'{panel}_drop' for panel in panels]
-    points = [line for axis in drops.values() for line in axis.lines]
-    assert len({line.get_color() for line in points if line.get_label() == 'steady'}) == 1
-
-
-def test_exports_hold_the_figures_of_versions() -> None:
-    """A tidy row each, k and τ apart; JSON has them by name."""
-    rows = list(csv.DictReader(io.StringIO(to_csv(RESULTS))))
-
-    def percent(metric: str, tau: str = '', group: str = '') -> float:
-        (row,) = (
-            row
-            for row in rows
-            if (row['data_set'], row['metric'], row['tau'], row['group'])
-            == ('m8', metric, tau, group)
-        )
-        return float(row['percent'])
-
-    assert percent('GA@k') == percent('G-Pass over versions', '1.0') == 50.0
-    assert percent('CR') == 100.0
-    assert percent('SP-RV drop', group='geometry') == pytest.approx(20.0)
-    assert not [r for r in rows if r['group'] == 'original' and r['metric'] in ('CR', 'GA@k')]
-    document = json.loads(to_json(RESULTS))
-    figures = next(r['figures'] for r in document['results'] if r['data_set'] == 'm8')
-    assert figures['OOR'] == 0.0
-    assert document['results'][0]['versions']['per_group'] == 5
-    assert figures['complete understanding'] == 100.0

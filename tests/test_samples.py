@@ -73,16 +73,6 @@ def test_a_bad_row_names_its_line(tmp_path: Path, line: str, message: str) -> No
     assert len(told) == 1
 
 
-def test_files_of_other_systems_are_read(tmp_path: Path) -> None:
-    """A byte order mark, CRLF, blank lines and an end without a line break."""
-    path = tmp_path / 'x.jsonl'
-    lines = [json.dumps({'id': None, **row}) for row in ROWS]
-    path.write_bytes(('\ufeff' + '\r\n\r\n \r\n'.join(lines)).encode())
-    found = read_samples(str(path))
-    assert [p.problem_id for p in found.problems] == ['7', '4']
-    assert found.responses[0].text == 'a\u2028b'
-
-
 @pytest.mark.parametrize('damage', ['cut', 'changed'])
 def test_a_damaged_gzip_file_is_named(tmp_path: Path, damage: str) -> None:
     """A download that broke off is no traceback."""

@@ -176,23 +176,6 @@ def test_a_large_json_file_is_told(tmp_path: Path) -> None:
         read_samples(str(path))
 
 
-def test_names_in_a_zip_file_are_no_paths(tmp_path: Path) -> None:
-    """Ids may have slashes; a name with .. is read like any, and nothing is written."""
-    header = {key: value for key, value in LOG.items() if key != 'samples'}
-    path = packed(
-        tmp_path / 'in.eval',
-        {
-            'header.json': header,
-            'samples/Task/0_epoch_1.json': changed(id='Task/0'),
-            'samples/../../../out_epoch_1.json': changed(id='../out'),
-            '/etc/x.json': {'nothing': 1},
-        },
-    )
-    found = read_samples(path)
-    assert [problem.problem_id for problem in found.problems] == ['Task/0', '../out']
-    assert [one.name for one in tmp_path.iterdir()] == ['in.eval']
-
-
 @pytest.mark.parametrize(
     ('members', 'message'),
     [

@@ -100,16 +100,6 @@ def test_two_files_of_one_seed_are_a_conflict(
     assert f'{first}#1/0 and {second}#1/0 have the same key' in told
 
 
-def test_files_of_other_problems_are_a_conflict(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Rows are joined by their numbers, so that problems must be the same."""
-    first = outputs(tmp_path / 'a/aime24') / 'output-rs0.jsonl'
-    second = outputs(tmp_path / 'b/aime24', problem='Another?') / 'output-rs1.jsonl'
-    assert main(['score', str(first), str(second)]) == 1
-    assert "problem '1' is not the same in" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ('change', 'message'),
     [

@@ -73,14 +73,6 @@ def test_it_is_what_a_result_says_of_the_same_counts() -> None:
         assert (100 * one.low, 100 * one.high) == pytest.approx(intervals[key])
 
 
-@pytest.mark.parametrize('k', [4, [4], np.array([4]), np.int64(4), (4, 4)])
-def test_k_is_any_whole_number_or_several(k: Any) -> None:
-    """Of Python or of numpy."""
-    assert list(summarize(8, [8, 2], k=k, taus=[1.0])) == [
-        *('average@8', 'pass@4', 'G-Pass@4_1.0', 'mG-Pass@4', 'loss@4')
-    ]
-
-
 def test_a_perfect_model_reaches_the_greatest_value_and_no_more() -> None:
     """Which is (k - 1)/k of mG-Pass@k where k is odd."""
     found = summarize(6, [6] * 30, k=(3, 4))

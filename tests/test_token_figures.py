@@ -71,14 +71,6 @@ def test_tokens_of_too_few_responses_are_unknown(
     read_result(tmp_path / 'r.json')
 
 
-def test_a_lost_response_has_no_tokens(tmp_path: Path) -> None:
-    """It is one of the responses of which 95 % must be known."""
-    marks = ['x+++', 'x+++', *['++++'] * 4]
-    counts: list[list[int | None]] = [[None, 9, 9, 9]] * 2 + [[9] * 4] * 4
-    result = write_result(tmp_path / 'r.json', table_of(marks, counts), [2])
-    assert math.isnan(result['tokens']['figures']['tokens'])
-
-
 def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
     """Long responses to hard problems, 45 pairs of translations, few or many solved every time."""
     rng = np.random.default_rng(0)

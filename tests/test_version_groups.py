@@ -82,14 +82,6 @@ def test_without_originals_what_needs_them_is_undefined() -> None:
         assert math.isnan(found[name])
 
 
-def test_originals_alone_are_plain_problems() -> None:
-    """There is no group to speak of."""
-    found = flat(make_version_result({'q': [1], 'r': [0]}))
-    assert found['accuracy'] == 50.0
-    assert 'versions' not in found
-    assert 'CR' not in found
-
-
 def test_questions_that_lack_versions_are_left_out_and_counted() -> None:
     """As where only a part of the rows was asked; their accuracy counts all the same."""
     found = flat(make_version_result({'q': [1, 1, 1], 'r': [1, 0]}))
@@ -183,24 +175,6 @@ def test_questions_without_a_verdict_are_counted() -> None:
     found = figures(TrialTable(problems, trials), Protocol(n=1))
     assert found['GA@2'] == 100.0
     assert found['versions']['excluded']['GA@2'] == 1  # type: ignore[index]
-
-
-def test_rounding_leaves_nothing_of_no_drop() -> None:
-    """Accuracies of 0.6 and 0.6 differ by 0, however they were added up."""
-    found = flat(make_version_result({'q': [3, 3, 3, 3, 3, 3]}, 5, (2,)))
-    assert found['SP-RV drop'] == 0.0
-
-
-def test_one_version_alone_is_no_group() -> None:
-    """As where the first rows alone are asked; its accuracy is the figure, the original a group."""
-    found = flat(make_version_result({'q': [1, 0]}))
-    assert (found['accuracy'], found['original/accuracy']) == (0.0, 100.0)
-    assert 'versions' not in found
-
-
-def test_translations_are_no_versions() -> None:
-    """A cluster alone makes no group."""
-    assert find_groups([Problem('a', cluster='x'), Problem('b', cluster='x')]) is None
 
 
 @pytest.mark.parametrize(('complete', 'collapsed'), [(0.2, 0.8), (0.5, 0.5), (1.2, 0.2)])

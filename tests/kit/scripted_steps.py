@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,17 +53,6 @@ class Down(ScriptedSteps):
         """Refuse what comes, for now."""
         for index, solution in enumerate(solutions):
             yield index, StepScores.refused(len(solution.steps), Refusal.UNJUDGED)
-
-
-class Uncounted(ScriptedSteps):
-    """Scores without a count of tokens."""
-
-    def stream(
-        self, solutions: Iterable[Solution], *, progress: bool = False
-    ) -> Iterator[tuple[int, StepScores]]:
-        """Score what comes."""
-        for index, scores in super().stream(solutions):
-            yield index, replace(scores, tokens=0)
 
 
 class Delimited(ScriptedSteps):

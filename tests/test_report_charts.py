@@ -1,0 +1,301 @@
+"""What the figures of a report hold: the numbers of its tables, and their intervals."""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from made_reasoning import make_reasoned
+from made_results import as_result, make_result
+
+from opencompass_gpassk.metrics.estimators import Estimator
+from opencompass_gpassk.metrics.gpassk import g_pass_at_k
+from opencompass_gpassk.report.board import Benchmark, Board
+from opencompass_gpassk.report.charts.contents import report_charts
+from opencompass_gpassk.report.charts.growth import growing, growth
+from opencompass_gpassk.report.charts.style import Chart, draw_chart
+from opencompass_gpassk.report.charts.sweep import sweeps
+from opencompass_gpassk.report.files import write_charts
+from opencompass_gpassk.report.tables.contents import report_tables
+from opencompass_gpassk.report.tables.difficulty import decline_tables
+from opencompass_gpassk.report.tables.table import told_apart
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
+
+pytest.importorskip('matplotlib')
+
+Results = dict[str, dict[str, dict[str, Any]]]
+SVG = '{http://www.w3.org/2000/svg}'
+HOSTILE = ('_o', '$\\frac$', '<script>alert(1)</script>', '&amp;]]>', 'a\u2028b\x1b\ud800')
+
+
+def table_of(verdicts: Mapping[str, str]) -> TrialTable:
+    """Return trials: problem → its verdicts in order, 1 right, 0 wrong, ? unjudged."""
+    known = {'1': Verdict.CORRECT, '0': Verdict.INCORRECT, '?': Verdict.UNJUDGED}
+    return TrialTable(
+        [Problem(name, groups={'level': name[0]}) for name in verdicts],
+        [
+            Trial(name, replica, known[sign])
+            for name, signs in verdicts.items()
+            for replica, sign in enumerate(signs)
+        ],
+    )
+
+
+def result_of(table: TrialTable, n: int, k: Sequence[int] = (), **signature: Any) -> dict[str, Any]:
+    """Return the result of a table."""
+    protocol = Protocol(n=n, k=tuple(k))
+    return as_result(table, protocol, benchmark='b', greedy=n == 1, **signature)
+
+
+def with_ends(result: dict[str, Any], reach: float = 5.0) -> dict[str, Any]:
+    """Return a result in which each figure's interval reaches so far to both sides."""
+    ends = {k: [v - reach, v + reach] for k, v in result['figures'].items()}
+    settings = {'level': 0.95, 'of': 'problems like these', 'method': 'bca'}
+    return result | {'intervals': ends, 'uncertainty': settings}
+
+
+def joined(results: Results) -> Benchmark:
+    """Return the one benchmark of results."""
+    (benchmark,) = Board(results).benchmarks
+    return benchmark
+
+
+COUNTS = {'AMC_en': [8, 5, 1]}
+SAMPLED, GREEDY = make_result(COUNTS, 8, (2, 4)), make_result({'AMC_en': [1, 1, 0]}, 1, greedy=True)
+
+
+def charts(results: Results, trials: Any = None) -> dict[str, Chart]:
+    """Return name → chart of a report."""
+    return {one.name: one for one in report_charts(Board(results, trials))}
+
+
+def drawn(results: Results, name: str, trials: Any = None, width: float = 5.0) -> Any:
+    """Return the axis of a chart."""
+    return draw_chart(charts(results, trials)[name], width).axes[0]
+
+
+def spans(axis: Any, colour: str | None = None) -> list[list[tuple[float, float]]]:
+    """Return the ends of the lines without markers: intervals."""
+    lines = [one for one in axis.lines if len(one.get_xdata()) == 2 and one.get_marker() == 'None']
+    lines = [one for one in lines if colour in (None, one.get_color())]
+    return [sorted(zip(one.get_xdata(), one.get_ydata(), strict=True)) for one in lines]
+
+
+BENCHMARK = 'LiveMathBench-202412'
+TAUS = [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def test_curves_show_figures_and_intervals() -> None:
+    """For each k, at the measured τ: a line a model, upright lines from end to end."""
+    results = {'m': {'x': with_ends(SAMPLED)}, '_o $x^2$': {'x': make_result(COUNTS, 8, (4,))}}
+    axis = drawn(results, f'{BENCHMARK}_k4')
+    one, other = (line for line in axis.lines if line.get_marker() != 'None')
+    values = [SAMPLED['figures'][f'G-Pass@4_{tau}'] for tau in TAUS]
+    assert [*one.get_xdata()] == [*axis.get_xticks()] == TAUS
+    assert [*one.get_ydata()] == values
+    assert one.get_linestyle() == '-' != other.get_linestyle()
+    assert [[y for _, y in ends] for ends in spans(axis)] == [[v - 5, v + 5] for v in values]
+    assert (axis.get_ylim(), axis.get_title()) == ((0, 100), '')
+    names = [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
+    assert names == ['m', r' _o \$x^2\$']
+    told = charts(results)[f'{BENCHMARK}_k4'].caption
+    assert told.endswith('Upright lines: 95 % intervals, for problems like these.')
+
+
+def test_bars_are_as_long_as_the_figures() -> None:
+    """pass@k, greedy and the strictest G-Pass at the greatest k, with their intervals."""
+    results = {'m': {'s': with_ends(SAMPLED), 'g': with_ends(GREEDY)}, 'n': {'s': SAMPLED}}
+    axis = drawn(results, f'{BENCHMARK}_bars')
+    assert [text.get_text() for text in axis.get_yticklabels()] == ['m', 'n']
+    widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in axis.containers}
+    some, every = SAMPLED['pass@4'], SAMPLED['G-Pass@4_1.0']
+    assert widths == {
+        'pass@4': [some] * 2,
+        'greedy': [pytest.approx(200 / 3)],
+        'G-Pass@4_1.0': [every] * 2,
+    }
+    reach = [tuple(x for x, _ in ends) for ends in spans(axis, 'black')]
+    assert reach == [(v - 5, v + 5) for v in (some, GREEDY['accuracy'], every)]
+
+
+def test_growth_is_what_the_first_samples_show() -> None:
+    """Each point is the estimate from that many judged samples, in their order."""
+    table = table_of({'1': '1?1010', '2': '000001', '3': '11'})
+    found = growth(table, Estimator('G-Pass', 2, 1.0))
+    assert found is not None
+    assert found.samples.tolist() == [2, 3, 4, 5, 6]
+    by_hand = [
+        [(2, 2), (2, 0), (2, 2)],
+        [(3, 2), (3, 0), (2, 2)],
+        [(4, 3), (4, 0), (2, 2)],
+        [(5, 3), (5, 0), (2, 2)],
+        [(5, 3), (6, 1), (2, 2)],
+    ]
+    expected = [100 * np.mean([g_pass_at_k(n, c, 2, 1.0) for n, c in counts]) for counts in by_hand]
+    assert found.estimate.tolist() == pytest.approx(expected)
+    assert growth(table_of({'1': '10', '2': '1?'}), Estimator('G-Pass', 2, 1.0)) is None
+
+
+def test_bands_are_as_wide_as_new_samples_scatter() -> None:
+    """Against a simulation: 400 new runs of problems whose rates are known."""
+    rng = random.Random(0)
+    rates = [0.2, 0.5, 0.8, 0.9] * 15
+    estimator = Estimator('G-Pass', 4, 0.5)
+
+    def drawn(n: int) -> list[int]:
+        return [sum(rng.random() < rate for _ in range(n)) for rate in rates]
+
+    rows = {
+        f'{i}': ''.join('1' if rng.random() < rate else '0' for _ in range(24))
+        for i, rate in enumerate(rates)
+    }
+    found = growth(table_of(rows), estimator)
+    assert found is not None
+    widths = dict(zip(found.samples.tolist(), (found.high - found.low).tolist(), strict=True))
+    for n in (4, 24):
+        estimates = [100 * estimator([n] * 60, drawn(n)).mean() for _ in range(400)]
+        assert widths[n] == pytest.approx(2 * 1.96 * np.std(estimates), rel=0.2)
+    assert widths[4] > 1.3 * widths[24]
+
+
+def test_growth_is_drawn_for_each_k() -> None:
+    """The strictest G-Pass with its band; a k that is n has nothing to show."""
+    table = table_of({f'{i}': '10110' * 2 for i in range(5)})
+    results = {'m': {'x': result_of(table, 10, (2, 10))}}
+    trials = {('m', 'x'): table}
+    assert [name for name in charts(results, trials) if 'samples' in name] == ['b_samples_k2']
+    axis = drawn(results, 'b_samples_k2', trials)
+    assert axis.lines[0].get_ydata()[-1] == pytest.approx(results['m']['x']['G-Pass@2_1.0'])
+    assert axis.lines[1].get_label() == 'n = 3k'
+    assert len(axis.collections) == 1
+    assert growing(joined(results), 2, {}) == {}
+
+
+def sweep_results(*temperatures: float, **other: Any) -> dict[str, dict[str, Any]]:
+    """Return data set → result of a model at some temperatures."""
+    return {
+        f't{value}': make_result(
+            {'AMC_en': [8, round(8 - 4 * value)]}, 8, (4,), sampling={'temperature': value, **other}
+        )
+        for value in temperatures
+    }
+
+
+def test_data_sets_of_a_model_are_a_sweep() -> None:
+    """They differ in one parameter; what differs in another stands apart."""
+    results = {'m': {**sweep_results(0.5, 1.5, 1.0, top_p=0.8), 'other': SAMPLED}}
+    results['m']['alone'] = sweep_results(0.7, top_p=0.9)['t0.7']
+    (found,) = sweeps(joined(results))
+    assert (found.parameter, found.model, found.fixed) == ('temperature', 'm', {'top_p': 0.8})
+    assert [(value, entry.dataset) for value, entry in found.entries] == [
+        (0.5, 't0.5'),
+        (1.0, 't1.0'),
+        (1.5, 't1.5'),
+    ]
+    axis = drawn(results, f'{BENCHMARK}_sweep_temperature_m')
+    lines = {one.get_label(): one for one in axis.lines if not one.get_label().startswith('_')}
+    assert list(lines) == ['average@n', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0']
+    assert list(lines['G-Pass@4_1.0'].get_xdata()) == [0.5, 1.0, 1.5]
+    assert list(lines['G-Pass@4_1.0'].get_ydata()) == [
+        entry.result['G-Pass@4_1.0'] for _, entry in found.entries
+    ]
+
+
+@pytest.mark.parametrize(
+    'sampling',
+    [{'temperature': '1'}, {'temperature': True}, {'temperature': math.nan}, [], None, 'x'],
+)
+def test_what_is_no_number_is_no_sweep(sampling: object) -> None:
+    """A sampling that nobody knows is left out."""
+    results = sweep_results(1.0) | {'y': make_result(COUNTS, 8, (4,), sampling=sampling)}
+    assert sweeps(joined({'m': results})) == []
+
+
+def levels() -> Results:
+    """Return a model's results on problems of three levels, greedy and sampled."""
+    sampled = table_of({'1a': '1111', '1b': '1110', '2a': '1100', '3a': '0000'})
+    greedy = table_of({'1a': '1', '1b': '1', '2a': '1', '3a': '0'})
+    return {'m': {'s': result_of(sampled, 4, (2,)), 'g': result_of(greedy, 1)}}
+
+
+def test_the_drop_is_told_by_difficulty() -> None:
+    """Greedy accuracy less G-Pass@2_1.0 of 1, 1/2, 1/6 and 0, in points and relative."""
+    (table,) = decline_tables(Board(levels()))
+    assert table.columns[-4:] == ['Greedy', 'G-Pass@2_1.0', 'drop (points)', 'drop (%)']
+    rows = {str(row[0]): row[1:] for row in table.rows}
+    assert list(rows) == ['level 1', 'level 2', 'level 3', 'all']
+    assert rows['level 1'] == [2, 'm', 2, 100.0, 75.0, 25.0, 25.0]
+    assert rows['level 2'][3:] == pytest.approx([100.0, 100 / 6, 500 / 6, 500 / 6])
+    assert rows['level 3'][3:6] == [0.0, 0.0, 0.0]
+    assert math.isnan(float(str(rows['level 3'][6])))
+    assert rows['all'][:3] == [4, 'm', 2]
+    assert rows['all'][3:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
+    assert table.title in [one.title for one in report_tables(Board(levels()))]
+    axis = drawn(levels(), 'b_difficulty')
+    assert list(axis.lines[0].get_ydata())[:2] == pytest.approx([25.0, 500 / 6])
+    assert [text.get_text() for text in axis.get_xticklabels()] == list(rows)[:3]
+    # Where no greedy answer is right there is no drop, and a dash says so.
+    assert math.isnan(axis.lines[0].get_ydata()[2])
+    assert [text.get_text() for text in axis.texts] == ['–']
+    assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
+
+
+def test_undefined_figures_are_dashes(tmp_path: Path) -> None:
+    """NaN everywhere, in a result of which no sample could be judged, is no bar of length 0."""
+    results = {'m': {'x': make_result(COUNTS, 8, (4,), sampled=0)}}
+    trials = {('m', 'x'): table_of({'1': '????'})}
+    for name, dashes in ((f'{BENCHMARK}_k4', 5), (f'{BENCHMARK}_bars', 2)):
+        assert [text.get_text() for text in drawn(results, name).texts] == ['–'] * dashes
+    assert len(write_charts(tmp_path / 'x', Board(results, trials))) == 4
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    """An SVG is well-formed, its texts are texts, and nothing in it can run or be fetched."""
+    table = table_of({f'{i}': '10110110' for i in range(3)})
+    sampled = result_of(table, 8, (2, 4)) | {'benchmark': HOSTILE[2]}
+    scored = make_reasoned({'AMC_en': [[(True, 0.4, 0.1)]]}, greedy=True)
+    results = {name: {'x': sampled, 'r': scored} for name in HOSTILE}
+    trials = {(name, 'x'): table for name in HOSTILE}
+    with warnings.catch_warnings():
+        warnings.filterwarnings('ignore', message='Glyph')  # what the font has no picture of
+        paths = write_charts(tmp_path, Board(results, trials), 3.25, ('.svg',))
+    for path in paths:
+        tree = ElementTree.parse(path)
+        texts = {(node.text or '').strip() for node in tree.iter(f'{SVG}text')}
+        assert {'_o', '$\\frac$', '&amp;]]>'} <= texts
+        tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
+        assert not tags & {'script', 'foreignObject', 'image', 'a'}
+    assert len(paths) == 8
+
+
+@pytest.mark.parametrize('name', ['../../x/y', 'x' * 1_000_000])
+def test_a_name_is_no_path_and_fits(tmp_path: Path, name: str) -> None:
+    """The files lie in their folder, with names that a disk takes, and no name widens a chart."""
+    made = {name: {'x': {**SAMPLED, 'benchmark': name}}}
+    paths = write_charts(tmp_path / 'in', Board(made), 3.25)
+    assert {path.parent for path in paths} == {tmp_path / 'in'}
+    assert max(len(path.name) for path in paths) < 100
+    assert len(paths) == 6
+    for path in paths:
+        if path.suffix == '.png':
+            assert int.from_bytes(path.read_bytes()[16:20], 'big') == 650  # pixels
+
+
+def test_no_two_names_become_one() -> None:
+    """Names that differ in their ends, or in their middle alone, are told apart when shortened."""
+    names = ['model-' + 'x' * 40 + end for end in ('-vllm', '-hf')]
+    names += ['m' * 40 + sign + 'n' * 40 for sign in '123']
+    labels = told_apart(names, 34)
+    assert len(set(labels)) == len(names)
+    assert all(len(label) <= 34 for label in labels)
+    assert labels[0].startswith('model-')
+    assert labels[0].endswith('-vllm')
+    assert told_apart(['short', 'short'], 34) == ['short', 'short']
