@@ -97,14 +97,14 @@ def test_malformed_rows_are_named(tmp_path: Path, change: dict[str, Any], messag
     ('name', 'content', 'message'),
     [
         ('a.jsonl', b'{"question": "x"\n', r'a\.jsonl, line 1: not JSON'),
-        ('a.jsonl', b'[1]\n', r'line 1: a row is an object'),
+        ('a.json', b'[1]\n', r'record 0: a row is an object'),
         ('a.json', b'[{"a": 1},\n{]', r'a\.json, line 2: not JSON'),
         ('a.json', b'7', r'a\.json: .*list'),
         ('a.csv', b'question,answer\n1,2,3\n', r'a\.csv, line 2: .*columns'),
         ('a.csv', b'question,answer\n1\n', r'a\.csv, line 2: .*columns'),
         ('a.parquet', b'PAR1', r'a\.parquet: not a Parquet file'),
         ('a.jsonl', b'{"question": "\xff"}', r'a\.jsonl, line 1: not UTF-8'),
-        ('a.xlsx', b'', r'a\.xlsx: unknown format'),
+        ('a.xlsx', b'PK\x03\x04', r'a\.xlsx: unknown format'),
     ],
 )
 def test_unreadable_files_are_named(

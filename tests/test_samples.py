@@ -79,7 +79,7 @@ def test_files_of_other_systems_are_read(tmp_path: Path) -> None:
     lines = [json.dumps({'id': None, **row}) for row in ROWS]
     path.write_bytes(('\ufeff' + '\r\n\r\n \r\n'.join(lines)).encode())
     found = read_samples(str(path))
-    assert [p.problem_id for p in found.problems] == ['7', '4']
+    assert [p.problem_id for p in found.problems] == ['7', '2']
     assert found.responses[0].text == 'a\u2028b'
 
 

@@ -1,13 +1,10 @@
-"""Rows of data files, read from all usual formats with checks; the problems made of them."""
+"""Data files: where those of a data set lie, their rows, and the problems made of them."""
 
 from __future__ import annotations
 
-import csv
-import json
 import logging
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,21 +16,9 @@ from typing import Any
 
 import yaml
 
-from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.jsonlines import (
-    as_list,
-    as_row,
-    at_line,
-    at_place,
-    fields_of,
-    numbered_lines,
-    parse_row,
-)
-from opencompass_gpassk.formats.stored_files import MIB, SAMPLES
+from opencompass_gpassk.formats.jsonlines import at_place, fields_of
+from opencompass_gpassk.formats.tables import FORMATS, unread_rows
 
-FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
-TABLE_BYTES = 128 * MIB  # of a CSV file
-ROWS_AT_ONCE = 16  # of a Parquet file
 INFINITE = (math.inf, -math.inf)
 CARD_BYTES = 1 << 18  # of the README of a snapshot; a larger one is not read
 _files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
@@ -87,25 +72,16 @@ def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
     Raises:
-        ValueError: If there is no such file, its format is unknown, or it can't be read; it names
-            file and line.
+        ValueError: If there is no such file, or it can't be read; it names file and line.
     """
-    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': parquet_rows, '.csv': csv_rows}
     if not path.is_file():
         raise ValueError(f'{path}: there is no such file')
-    if path.suffix not in readers:
-        raise ValueError(f'{path}: unknown format; use one of {", ".join(FORMATS)}')
-    try:
-        rows = [Row(f'{path}, {place}', fields) for place, fields in readers[path.suffix](path)]
-    except UnicodeDecodeError as error:
-        raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
-    except RecursionError as error:
-        raise ValueError(f'{path}: its records are nested too deeply') from error
+    rows = []
+    for row in unread_rows(path):
+        with at_place(row.place):
+            rows.append(Row(row.place, row.read()))
     if (files := _files_read.get()) is not None:
         files.append(path)
-    for row in rows:
-        with at_place(row.place):
-            as_row(row.fields)
     return rows
 
 
@@ -139,72 +115,6 @@ def optional_text(row: Row, name: str) -> str:
     """Return a field as a text, '' if there is none."""
     value = row.fields.get(name)
     return '' if value is None else str(value).strip()
-
-
-def _jsonl(path: Path) -> Iterator[tuple[str, Any]]:
-    for number, line in numbered_lines(path):
-        with at_line(path, number):
-            row = parse_row(line)
-        yield f'line {number}', row
-
-
-def _json(path: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        data = json.loads(path.read_bytes().decode('utf-8-sig'))
-    except json.JSONDecodeError as error:
-        raise ValueError(f'{path}, line {error.lineno}: not JSON: {error}') from error
-    items = data.items() if isinstance(data, dict) else enumerate(as_list(path, data))
-    for key, fields in items:
-        yield f'record {key}', fields
-
-
-def parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a Parquet file; their size is counted, as a kilobyte may hold terabytes."""
-    import pyarrow
-    import pyarrow.parquet
-
-    number = size = 0
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-        check_columns(str(path), file.schema_arrow.names)
-        for batch in file.iter_batches(ROWS_AT_ONCE):
-            for index in range(batch.num_rows):
-                (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
-                number += 1
-                size += len(repr(fields))
-                if size > SAMPLES.size or number > SAMPLES.lines:
-                    raise ValueError(f'{path}: it holds too much; split it')
-                yield f'row {number}', fields
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise ValueError(f'{path}: not a Parquet file: {short_line(str(error))}') from error
-
-
-def check_columns(place: str, names: Sequence[str]) -> None:
-    """Raise a ValueError if two columns of a table have one name."""
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(
-            f'{place}: several columns are named {short_line(twice[0], 40)!r}; rename all but one'
-        )
-
-
-def csv_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a CSV file, whose texts may have any length."""
-    if path.stat().st_size > TABLE_BYTES:
-        raise ValueError(f'{path}: larger than {TABLE_BYTES // MIB} MiB; save it as JSON lines')
-    csv.field_size_limit(2**31 - 1)
-    with path.open(encoding='utf-8-sig', newline='') as file:
-        reader = csv.DictReader(file, restkey='')
-        try:
-            check_columns(f'{path}, line 1', reader.fieldnames or [])
-            for fields in reader:
-                if '' in fields or None in fields.values():
-                    raise ValueError(
-                        f'{path}, line {reader.line_num}: the row has another number of columns '
-                        'than the head; quote fields that contain commas'
-                    )
-                yield f'line {reader.line_num}', fields
-        except csv.Error as error:
-            raise ValueError(f'{path}, line {reader.line_num}: not CSV: {error}') from error
 
 
 def check_counts(

@@ -24,7 +24,6 @@ from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id,
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
 from opencompass_gpassk.formats.progress_bar import with_progress
-from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.inference.backend import HELD_BACK, REFUSED, truncated_by
 from opencompass_gpassk.responses import Response
 from opencompass_gpassk.samples.evalscope import EVALSCOPE
@@ -117,9 +116,8 @@ class LogReader:
         by_text: dict[tuple[str, str], str] = {}
         asked: Asked = {}
         named = True
-        size = 0
-        entries = with_progress(self.log.entries, None, 'reading', 'row', shown=report is not None)
-        for entry in entries:
+        shown = with_progress(self.log.rows, None, 'reading', 'row', shown=report is not None)
+        for entry in shown:
             with at_place(entry.place, skip_bad=skip_bad, report=report):
                 row = self._row(entry.number, entry.read())
                 if row is None:
@@ -144,10 +142,6 @@ class LogReader:
                 for response in found:
                     counts[own] = counts.get(own, -1) + 1
                     responses.append(replace(response, identity=(own, counts[own])))
-                    size += len(response.text)
-                size += len(problem.question) + len(problem.gold)
-            if size > SAMPLES.size:
-                raise ValueError(f'{file}: its responses are too long to be held; split it')
         all_or_none(list(problems.values()), file)
         if not problems:
             raise ValueError(
