@@ -63,9 +63,6 @@ def test_classes() -> None:
         (lambda: reasoning.false_positive_rate([1, 0], [0.1, 0.2]), 'give booleans'),
         (lambda: reasoning.false_positive_rate([True], [0.1], NAN), 'threshold is nan'),
         (lambda: reasoning.detect_invalid([True], [0.1], 1.5), 'threshold is 1.5'),
-        (lambda: reasoning.detect_redundant([True], [0.1, 0.2]), 'redundancies holds 2 values'),
-        (lambda: reasoning.macro_f1([True], [True, False]), 'flagged holds 2 values'),
-        (lambda: reasoning.auc([True, False], [[0.1], [0.2]]), r'scores have shape \(2, 1\)'),
     ],
 )
 def test_refusals(call: Any, words: str) -> None:

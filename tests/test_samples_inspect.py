@@ -203,8 +203,8 @@ def test_names_in_a_zip_file_are_no_paths(tmp_path: Path) -> None:
         ({'header.json': LOG, 'samples/1.json': '\udc80'}, '1.json: not'),
         ({'header.json': {'eval': {}}, 'samples/1.json': {}}, 'field eval.model is missing'),
         ({'header.json': {'eval': []}, 'samples/1.json': {}}, 'field eval.model is missing'),
-        ({'samples/1.json': {}}, 'no header.json: the evaluation has not ended'),
-        ({'a.txt': 'a'}, 'a zip file, but no log of inspect'),
+        ({'samples/1.json': {}}, 'no header.json'),
+        ({'a.txt': 'a'}, 'no header.json, so it is no log'),
         ({}, 'not|no'),
     ],
 )

@@ -50,7 +50,6 @@ class AIME(GPassKDataset):
         download: bool = True,
         prompt: str = 'default',
         cot: bool = True,
-        strict: bool = True,
     ) -> Dataset:
         """Load the problems.
 
@@ -65,7 +64,6 @@ class AIME(GPassKDataset):
             download: Let OpenCompass download the data if no other source has them.
             prompt: ``'default'`` or ``'opencompass'``.
             cot: Ask for reasoning step by step.
-            strict: Raise an error if the number of problems is wrong; else warn.
 
         Raises:
             ValueError: If a setting is unknown, no source has the data, a row is malformed, or the
@@ -95,7 +93,7 @@ class AIME(GPassKDataset):
             opencompass=None if forty_five else f'opencompass/aime{edition}',
             download=download,
         )
-        check_counts(benchmark, {part.name: COUNTS[edition]}, rows, strict=strict)
+        check_counts(benchmark, {part.name: COUNTS[edition]}, rows)
         return make_dataset(
             [_question(row, number) for number, row in enumerate(rows[part.name], start=1)],
             benchmark=benchmark,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -118,11 +117,7 @@ def optional_text(row: Row, name: str) -> str:
 
 
 def check_counts(
-    title: str,
-    expected: Mapping[str, int | None],
-    rows: Mapping[str, Sequence[Row]],
-    *,
-    strict: bool = True,
+    title: str, expected: Mapping[str, int | None], rows: Mapping[str, Sequence[Row]]
 ) -> None:
     """Compare the number of problems in each part with the known number.
 
@@ -130,7 +125,6 @@ def check_counts(
         title: The data set's name, for the message.
         expected: Problems of each part; None if unknown.
         rows: The parts' rows.
-        strict: Raise an error, or else warn.
 
     Raises:
         ValueError: If a part has another number of problems; it names the part and its last row.
@@ -141,15 +135,11 @@ def check_counts(
         for name, count in expected.items()
         if count is not None and len(rows[name]) != count
     ]
-    if not wrong:
-        return
-    message = f'{title}: {"; ".join(wrong)}'
-    if strict:
+    if wrong:
         raise ValueError(
-            f'{message}. Results would not be comparable with others; get the complete data, or '
-            'set strict=False in the data set config to go on with a warning'
+            f'{title}: {"; ".join(wrong)}. Results would not be comparable with others; get the '
+            'complete data, or load your part of them as a file of your own (CustomProblems)'
         )
-    logging.getLogger(__name__).warning(message)
 
 
 @dataclass(frozen=True)

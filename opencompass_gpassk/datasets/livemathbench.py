@@ -43,7 +43,6 @@ class LiveMathBench(GPassKDataset):
         hub: str | None = 'opencompass/LiveMathBench',
         modelscope: str | None = 'opencompass/LiveMathBench',
         download: bool = True,
-        strict: bool = True,
     ) -> Dataset:
         """Return the rows, one per problem.
 
@@ -60,7 +59,6 @@ class LiveMathBench(GPassKDataset):
             hub: The repository on the HuggingFace hub, None to leave it out.
             modelscope: The repository on ModelScope, None to leave it out.
             download: Let OpenCompass download its archive if no other source has the data.
-            strict: Raise an error if a part's number of problems is wrong; else warn.
 
         Raises:
             ValueError: If a setting is out of its range, a selected part is missing, or a row lacks
@@ -100,7 +98,6 @@ class LiveMathBench(GPassKDataset):
             title,
             {f'{split}_{language}': count for (split, language), count in wanted.items()},
             rows,
-            strict=strict,
         )
         questions = [
             _question(row, split, language, number, paired=_paired(rows, split, wanted))

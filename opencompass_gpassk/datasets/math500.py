@@ -37,7 +37,6 @@ class MATH500L5(GPassKDataset):
         download: bool = True,
         prompt: str = 'default',
         cot: bool = True,
-        strict: bool = True,
     ) -> Dataset:
         """Load the problems.
 
@@ -51,7 +50,6 @@ class MATH500L5(GPassKDataset):
             download: Let OpenCompass download the data if no other source has them.
             prompt: ``'default'`` or ``'opencompass'``.
             cot: Ask for reasoning step by step.
-            strict: Raise an error if the number of problems is wrong; else warn.
 
         Raises:
             ValueError: If a setting is unknown, no source has the data, a row is malformed, or
@@ -77,7 +75,6 @@ class MATH500L5(GPassKDataset):
             benchmark,
             {'test': sum(COUNTS[level] for level in kept)},
             {'test': [row for _, row in numbered]},
-            strict=strict,
         )
         questions = [_question(row, number) for number, row in numbered]
         return make_dataset(questions, benchmark=benchmark, version='1', prompt=prompt, cot=cot)

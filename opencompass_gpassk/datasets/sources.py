@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from opencompass_gpassk.datasets.data_files import FORMATS, Part, Row, read_folder, read_rows
 
@@ -66,11 +65,16 @@ def read_modelscope(repository: str, parts: Sequence[Part]) -> RowsByPart:
     if unreachable := _unreachable('https://www.modelscope.cn'):
         raise ConnectionError(unreachable)
 
-    def load(part: Part, config: str | None) -> Any:
-        settings = {'subset_name': config} if config else {}
-        return MsDataset.load(repository, split=part.hub_split, **settings)
-
-    return _rows_of(repository, parts, load)
+    found: RowsByPart = {part.name: [] for part in parts}
+    for part in parts:
+        for config in part.hub_configs:
+            settings = {'subset_name': config} if config else {}
+            loaded = MsDataset.load(repository, split=part.hub_split, **settings)
+            name = f'{repository}/{config}' if config else repository
+            found[part.name] += [
+                Row(f'{name}, row {i}', dict(fields)) for i, fields in enumerate(loaded, start=1)
+            ]
+    return found
 
 
 def opencompass_download(known: str) -> Path:
@@ -103,23 +107,6 @@ def _unreachable(url: str) -> str:
     return ''
 
 
-def _rows_of(
-    repository: str, parts: Sequence[Part], load: Callable[[Part, str | None], Any]
-) -> RowsByPart:
-    """Return the rows of each part, whose configurations on a hub are loaded one by one."""
-    found: RowsByPart = {part.name: [] for part in parts}
-    for part in parts:
-        for config in part.hub_configs:
-            name = f'{repository}/{config}' if config else repository
-            rows = enumerate(load(part, config), start=1)
-            found[part.name] += [Row(f'{name}, row {i}', dict(fields)) for i, fields in rows]
-    return found
-
-
-class DataNotFoundError(ValueError):
-    """No source has the data."""
-
-
 def load_rows(
     title: str,
     parts: Sequence[Part],
@@ -147,8 +134,8 @@ def load_rows(
         narrowing: How the user can select fewer parts, for the message about a missing file.
 
     Raises:
-        ValueError: If the user's own path doesn't exist or lacks a part.
-        DataNotFoundError: If no source has the data; it names each source with the reason.
+        ValueError: If the user's own path doesn't exist or lacks a part, or no source has the
+            data; it names each source with the reason.
     """
     read = partial(_read_path, title, parts, subfolders, narrowing)
     if path:
@@ -174,7 +161,7 @@ def load_rows(
             told = ' '.join(str(error).split()) or 'no message'
             failures.append(f'{name}: {type(error).__name__}: {told[:TOLD]}')
     tried = '\n'.join(f'  - {failure}' for failure in failures or ['nothing: all are turned off'])
-    raise DataNotFoundError(
+    raise ValueError(
         f'{title}: no source has the data. Tried:\n{tried}\n'
         'Supply them in one of three ways:\n'
         "  1. files of your own: path='FOLDER or FILE' in the data set's config, or the "

@@ -54,7 +54,6 @@ CLASSES = 3
 ROUNDING = 0.02  # how far a softmax in bfloat16 may sum to other than 1
 
 Scores = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 def validity(probabilities: ArrayLike) -> Scores:
@@ -152,7 +151,9 @@ def false_positive_rate(
         ValueError: If the lengths differ, correct aren't booleans or the threshold isn't a share.
     """
     _require_share('threshold', threshold)
-    right, scores = _paired('correct', correct, 'validities', validities)
+    right, scores = np.asarray(correct), np.asarray(validities, dtype=np.float64)
+    if right.dtype != np.bool_:
+        raise ValueError(f'correct are of type {right.dtype}; give booleans, shape (N,)')
     scores = scores[right & ~np.isnan(scores)]
     return float(np.mean(scores < threshold)) if scores.size else np.nan
 
@@ -225,9 +226,9 @@ def detect_invalid(
         threshold: In [0, 1].
 
     Raises:
-        ValueError: If the lengths differ, errors aren't booleans or the threshold isn't a share.
+        ValueError: If the threshold isn't a share.
     """
-    return _detect(errors, 'validities', validities, threshold, worse=-1)
+    return _detect(errors, validities, threshold, worse=-1)
 
 
 def detect_redundant(
@@ -241,9 +242,9 @@ def detect_redundant(
         threshold: In [0, 1].
 
     Raises:
-        ValueError: If the lengths differ, errors aren't booleans or the threshold isn't a share.
+        ValueError: If the threshold isn't a share.
     """
-    return _detect(errors, 'redundancies', redundancies, threshold, worse=1)
+    return _detect(errors, redundancies, threshold, worse=1)
 
 
 def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
@@ -256,14 +257,10 @@ def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
     Returns:
         A number in [0, 1]; NaN if both arrays hold errors only, or both hold non-errors only.
 
-    Raises:
-        ValueError: If the lengths differ or the values aren't booleans.
-
     >>> macro_f1([True, True, False, False], [True, False, False, False])
     0.7333333333333334
     """
-    wrong, found = _flags('errors', errors), _flags('flagged', flagged)
-    _require_length('flagged', len(found), len(wrong))
+    wrong, found = np.asarray(errors, dtype=bool), np.asarray(flagged, dtype=bool)
     differ = int(np.sum(wrong != found))
     both = int(np.sum(wrong & found)), int(np.sum(~wrong & ~found))
     # F1 is 2 TP / (2 TP + FP + FN); FP + FN is the same number for both classes.
@@ -281,13 +278,10 @@ def auc(errors: ArrayLike, scores: ArrayLike) -> float:
     Returns:
         A number in [0, 1]; NaN if all or none are errors, or a score is NaN.
 
-    Raises:
-        ValueError: If the lengths differ or errors aren't booleans.
-
     >>> auc([True, True, False, False], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
-    wrong, values = _paired('errors', errors, 'scores', scores)
+    wrong, values = np.asarray(errors, dtype=bool), np.asarray(scores, dtype=np.float64)
     positives = int(wrong.sum())
     pairs = positives * (len(wrong) - positives)
     if not pairs or np.isnan(values).any():
@@ -296,29 +290,16 @@ def auc(errors: ArrayLike, scores: ArrayLike) -> float:
     return float(wins / pairs)
 
 
-def _paired(
-    flags_name: str, flags: ArrayLike, name: str, scores: ArrayLike
-) -> tuple[Flags, Scores]:
-    """Return flags and scores as arrays of one length; ValueError if they aren't."""
-    yes, values = _flags(flags_name, flags), np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1:
-        raise ValueError(f'{name} have shape {values.shape}; give one each, shape (N,)')
-    _require_length(name, len(values), len(yes))
-    return yes, values
-
-
 def _require_share(name: str, value: float) -> None:
     """Raise a ValueError if a setting isn't a share from 0 to 1."""
     if not 0 <= value <= 1:
         raise ValueError(f'{name} is {value}; give a share from 0 to 1')
 
 
-def _detect(
-    errors: ArrayLike, name: str, values: ArrayLike, threshold: float, *, worse: int
-) -> Detection:
+def _detect(errors: ArrayLike, values: ArrayLike, threshold: float, *, worse: int) -> Detection:
     """Return how well values beyond the threshold detect errors; ``worse`` is the sign of bad."""
     _require_share('threshold', threshold)
-    wrong, found = _paired('errors', errors, name, values)
+    wrong, found = np.asarray(errors, dtype=bool), np.asarray(values, dtype=np.float64)
     scored = ~np.isnan(found)
     wrong, badness = wrong[scored], worse * found[scored]
     return Detection(
@@ -329,19 +310,3 @@ def _detect(
         macro_f1=macro_f1(wrong, badness > worse * threshold),
         auc=auc(wrong, badness),
     )
-
-
-def _flags(name: str, values: ArrayLike) -> Flags:
-    array = np.asarray(values)
-    if not array.size:
-        array = array.astype(np.bool_)
-    if array.dtype != np.bool_ or array.ndim != 1:
-        raise ValueError(
-            f'{name} are of type {array.dtype} and shape {array.shape}; give booleans, shape (N,)'
-        )
-    return array
-
-
-def _require_length(name: str, count: int, wanted: int) -> None:
-    if count != wanted:
-        raise ValueError(f'{name} holds {count} values; give {wanted}, one each')

@@ -34,8 +34,6 @@ from opencompass_gpassk.formats.tables import (
 ZIP_BYTES = 2048 * MIB
 PIECE = 4096  # packed bytes at once: they may hold 30,000 times as many
 TRIES = 100  # rows in which the first good one is looked for
-ZSTD = 93  # number of the compression
-COMPRESSIONS = {0, 8, ZSTD}
 # The end of a zip file names the size of its list of members, which is read whole.
 END_OF_ZIP = re.compile(rb'(?=PK\x05\x06.{8}(.{4}))', re.DOTALL)
 LARGE_ZIP = b'PK\x06\x07'
@@ -171,10 +169,11 @@ def _zipped(path: Path) -> Log:
         raise ValueError(f'{path}: it holds too much; split it')
     read = partial(_member, file)
     header = [one for one in file.infolist() if one.filename == 'header.json']
-    if not header and not members:
-        raise ValueError(f'{path}: a zip file, but no log of inspect: it has no samples/…json')
     if not header:
-        raise ValueError(f'{path}: it has no header.json: the evaluation has not ended')
+        raise ValueError(
+            f'{path}: it has no header.json, so it is no log of inspect, or its evaluation has not '
+            'ended; name another file'
+        )
     with at_place(f'{path}, header.json'):
         head = read(header[0])
     located = ((short_line(one.filename, 80), partial(read, one)) for one in members)
@@ -183,8 +182,6 @@ def _zipped(path: Path) -> Log:
 
 def _member(file: Any, member: Any) -> Fields:
     """Return the object in a member, unpacking no more of it than may be in memory."""
-    if member.compress_type not in COMPRESSIONS:
-        raise ValueError(f'compression {member.compress_type} is unknown')
     if member.file_size > RESULT_BYTES:
         raise ValueError(f'it is larger than {RESULT_BYTES // MIB} MiB')
     found = bytearray()

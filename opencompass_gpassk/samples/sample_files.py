@@ -46,7 +46,6 @@ COLUMNS = (
     *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
     *(*GROUP_FIELDS, *OF_SAMPLE),
 )
-MOST_FILES = 10_000  # of a folder
 NO_PATH = re.compile(r'[^\w.@+=-]+')
 # Files that somebody may take for samples: the fields that tell, what it is, what to do.
 LOOKS_LIKE = (
@@ -176,7 +175,7 @@ def find_logs(folder: Path, form: str = '') -> list[str]:
     """Return the files of a folder that are named like a tool's logs.
 
     Raises:
-        ValueError: If there are none, or too many files.
+        ValueError: If there are none.
     """
     tools = [TOOLS[form]] if form in TOOLS else list(TOOLS.values())
     patterns = [pattern for tool in tools for pattern in tool.files.split(', ')]
@@ -185,8 +184,6 @@ def find_logs(folder: Path, form: str = '') -> list[str]:
         for path in folder.rglob('*')
         if any(path.absolute().match(pattern) for pattern in patterns) and path.is_file()
     }
-    if len(found) > MOST_FILES:
-        raise ValueError(f'{folder}: it has more than {MOST_FILES} logs; name some of them')
     if not found:
         names = ', '.join(f'{tool.files} ({tool.name})' for tool in tools)
         raise ValueError(
