@@ -56,12 +56,12 @@ def test_configs_are_plain_and_the_given_ones_unchanged(tmp_path: Path) -> None:
     """Names in place of classes, so that a config can be dumped; nothing is shared."""
     given = problems(tmp_path)
     before = repr(given)
-    greedy, sampled = upgraded(given, n=8, k=[8, 4], greedy=True, limit=3, temperature=0.6)
+    greedy, sampled = upgraded(given, n=8, k=[8, 4], greedy=True, limit=3)
     assert json.loads(json.dumps([greedy, sampled])) == [greedy, sampled]
     assert (sampled['abbr'], sampled['n'], sampled['k']) == ('sums-first3-n8', 8, [4, 8])
     assert (greedy['abbr'], greedy['n'], greedy['k']) == ('sums-first3-greedy-n1', 1, 1)
     assert greedy['infer_cfg']['inferencer']['sampling'] == 'greedy'
-    assert sampled['infer_cfg']['inferencer']['sampling']['temperature'] == 0.6
+    assert sampled['infer_cfg']['inferencer']['sampling']['temperature'] == 1.0
     assert sampled['infer_cfg']['inferencer']['max_out_len'] == 512, "the data set's own"
     evaluator = sampled['eval_cfg']['evaluator']
     assert evaluator['judge'] == {'type': 'opencompass.datasets.gsm8k.Gsm8kEvaluator'}
@@ -85,12 +85,12 @@ def test_the_environment_sets_what_the_call_leaves_open(
         monkeypatch.setenv(f'GPASSK_{name}', value)
     [open_, given] = [
         upgraded(problems(tmp_path), **settings)[0]
-        for settings in ({}, {'limit': 4, 'temperature': 1.0, 'max_out_len': 99})
+        for settings in ({}, {'limit': 4, 'max_out_len': 99})
     ]
     assert (open_['abbr'], given['abbr']) == ('sums-first2-n16', 'sums-first4-n16')
     inferencers = [one['infer_cfg']['inferencer'] for one in (open_, given)]
     assert [one['max_out_len'] for one in inferencers] == [77, 99]
-    assert [one['sampling']['temperature'] for one in inferencers] == [0.5, 1.0]
+    assert [one['sampling']['temperature'] for one in inferencers] == [0.5, 0.5]
 
 
 def test_the_model_s_own_sampling_on_request(tmp_path: Path) -> None:

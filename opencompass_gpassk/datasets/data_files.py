@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -293,15 +294,16 @@ def read_folder(
         found = {part.name: paths for part in parts if (paths := search(part))}
         if len(found) > len(best):
             best = found
-    missing = [part for part in parts if part.name not in best]
-    if missing:
+    if missing := [part for part in parts if part.name not in best]:
         names = ', '.join(f'{stem}.jsonl' for part in missing for stem in part.layouts[0])
+        stems = map(' with '.join, missing[0].layouts)
+        looked_for = itertools.chain(stems, *missing[0].hub_names())
         there = (
             ', '.join(str(path) for paths in best.values() for path in paths)
             or 'none of the data set'
         )
         raise ValueError(
-            f'{folder}: {names} not found. Looked for {_looked_for(missing[0])}'
+            f'{folder}: {names} not found. Looked for {", ".join(looked_for)}'
             + (', and likewise for the others' if missing[1:] else '')
             + f', each as {", ".join(FORMATS)}, in the folder and in its subfolders '
             f'{", ".join(places)}, and for what its README.md declares; files found: {there}'
@@ -309,9 +311,3 @@ def read_folder(
     return {
         name: [row for path in paths for row in read_rows(path)] for name, paths in best.items()
     }
-
-
-def _looked_for(part: Part) -> str:
-    """Return the names without ending under which a part is looked for."""
-    names = [*map(' with '.join, part.layouts)]
-    return ', '.join([*names, *(name for names in part.hub_names() for name in names)])

@@ -13,6 +13,7 @@ The files of each tool are described in its module, which makes such rows of the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -110,7 +111,7 @@ class LogReader:
         file = input_name(self.path)
         problems: dict[str, Problem] = {}
         responses: list[Response] = []
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         places: dict[str, str] = {}
         by_text: dict[tuple[str, str], str] = {}
         asked: Asked = {}
@@ -128,19 +129,18 @@ class LogReader:
                     known_id = by_text.setdefault(text, problem.problem_id)
                     problem = replace(problem, problem_id=known_id)
                 own = problem.problem_id
-                known = problems.get(own)
-                if known and (not one or (known.question, known.gold) != text):
+                found = _samples(row, f'{file}#{entry.number}')
+                known = problems.setdefault(own, problem)
+                if known is not problem and (not one or (known.question, known.gold) != text):
                     raise ValueError(
                         f'field id: {own!r} is already used in {places[own]}; give every problem '
                         'its own'
                     )
-                found = _samples(row, f'{file}#{entry.number}')
-                problems.setdefault(own, problem)
                 places.setdefault(own, entry.place.rpartition(', ')[2])
                 named &= row.get('id') is not None or bool(problem.version)
                 for response in found:
-                    counts[own] = counts.get(own, -1) + 1
                     responses.append(replace(response, identity=(own, counts[own])))
+                    counts[own] += 1
         all_or_none(list(problems.values()), file)
         if not problems:
             raise ValueError(
@@ -283,18 +283,16 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
 
 def _flag(value: Any, field: str, kind: type) -> Any:
     """Return a number of tokens, or whether a response was cut off; None if it is unknown."""
-    if isinstance(value, str):  # in a CSV file all is text
-        text = value.strip()
-        if kind is bool:
-            value = verdict(text) if text else None
-        elif not text:
-            value = None
-        elif text.isdecimal() and len(text) < 16:
-            value = int(text)
-    if value is None:
+    found = value.strip() if isinstance(value, str) else value
+    if found in (None, ''):
         return None
-    if isinstance(value, int) and type(value) is kind and 0 <= value < 2**53:
-        return value
+    if isinstance(found, str):  # in a CSV file all is text
+        if kind is bool:
+            found = verdict(found)
+        elif found.isdecimal() and len(found) < 16:
+            found = int(found)
+    if isinstance(found, int) and type(found) is kind and 0 <= found < 2**53:
+        return found
     raise ValueError(
         f'field {field} is {short_line(repr(value)[:200], 60)}; give {kind.__name__}, or leave '
         'it out'
