@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -152,14 +152,12 @@ class Part:
         layouts: Possible sets of files, by their names without ending, best first.
         hub_configs: Its configurations on the hub, None for a repository with only one.
         hub_split: Its split on the hub.
-        labels: Fields with the same value in all its rows, such as split and language.
     """
 
     name: str
     layouts: tuple[tuple[str, ...], ...]
     hub_configs: tuple[str | None, ...] = (None,)
     hub_split: str = 'test'
-    labels: Mapping[str, str] = field(default_factory=dict)
 
     def hub_names(self) -> list[list[str]]:
         """Return, for each configuration, the names without ending that hubs give its files.

@@ -50,8 +50,8 @@ class LiveMathBench(GPassKDataset):
             version: ``'sample'``, ``'202412'``, ``'202412-hard'``, ``'202505'`` or
                 ``'202505-hard'``.
             path: A folder with a file for each split and language, such as ``AMC_en.jsonl``; a
-                snapshot of a hub's repository; or a file with the fields `split` and `language`.
-                jsonl, json, parquet or csv.
+                snapshot of a hub's repository; or the file of a single part. jsonl, json, parquet
+                or csv.
             splits: Splits to load; by default all of the version.
             languages: Languages to load; by default all of the version.
             prompt: ``'default'`` for this package's prompt, ``'opencompass'`` for OpenCompass's.
@@ -152,7 +152,6 @@ def _part(release: str, split: str, language: str) -> Part:
         name=f'{split}_{language}',
         layouts=((f'{split}_{language}',),),
         hub_configs=(f'v{release}_{split}_{language}',),
-        labels={'split': split, 'language': language},
     )
 
 

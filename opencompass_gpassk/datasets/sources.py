@@ -196,40 +196,13 @@ def _read_path(
             hint = f'. {narrowing}' if narrowing else ''
             raise ValueError(f'{title}: {error}{hint}') from error
     if path.is_file():
-        return _read_file(parts, narrowing, path)
+        if len(parts) > 1:
+            raise ValueError(
+                f'{path} is one file, but {len(parts)} parts are selected; give a folder with '
+                f'{_file_names(parts)}. {narrowing}'
+            )
+        return {parts[0].name: read_rows(path)}
     raise ValueError(f'{title}: path {str(path)!r} does not exist')
-
-
-def _read_file(parts: Sequence[Part], narrowing: str, path: Path) -> RowsByPart:
-    """Read a single file that holds one part, or all parts with their labels as fields."""
-    rows = read_rows(path)
-    if len(parts) == 1 and not (
-        parts[0].labels.keys() <= (rows[0].fields.keys() if rows else set()) and parts[0].labels
-    ):
-        return {parts[0].name: rows}
-    for part in parts:
-        if (path.stem,) in part.layouts:
-            raise ValueError(
-                f'{path} holds only {part.name}, but {len(parts)} parts are selected. '
-                f'{narrowing or "Give the folder"}'
-            )
-    names = list(parts[0].labels)
-    found: RowsByPart = {part.name: [] for part in parts}
-    for row in rows:
-        missing = [name for name in names if name not in row.fields]
-        if missing:
-            raise ValueError(
-                f'{row.place}: field {" and ".join(missing)} is missing, which tells the part of a '
-                f'row in a file with several parts; add it, or give a folder with '
-                f'{_file_names(parts)}'
-            )
-        for part in parts:
-            if all(str(row.fields[name]) == label for name, label in part.labels.items()):
-                found[part.name].append(row)
-    empty = [name for name, members in found.items() if not members]
-    if empty:
-        raise ValueError(f'{path}: no rows of {", ".join(empty)}. {narrowing}')
-    return found
 
 
 def _file_names(parts: Sequence[Part]) -> str:
