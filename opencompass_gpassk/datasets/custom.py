@@ -10,7 +10,13 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Question, Row, optional_text, read_rows, text_of
+from opencompass_gpassk.datasets.data_files import (
+    DatasetProblem,
+    Row,
+    optional_text,
+    read_rows,
+    text_of,
+)
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.jsonlines import columns_option, fields_of
@@ -69,7 +75,7 @@ class CustomProblems(GPassKDataset):
                 f'{path}: {benchmark!r} is the name of a benchmark of this package; set name=… in '
                 'the data set config, or rename the file'
             )
-        questions: list[Question] = []
+        questions: list[DatasetProblem] = []
         asked: Asked = {}
         places: dict[str, str] = {}
         for number, row in enumerate(read_rows(file), start=1):
@@ -85,7 +91,7 @@ class CustomProblems(GPassKDataset):
         return make_dataset(questions, benchmark=benchmark, version='user', prompt=prompt, cot=cot)
 
 
-def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> Question:
+def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> DatasetProblem:
     name = {field: columns.get(field, field) for field in FIELDS}
     groups = given.fields.get('groups')
     row = Row(given.place, {**groups, **given.fields}) if isinstance(groups, Mapping) else given
@@ -107,7 +113,7 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
     group, version = version_of(given, language, asked)
     own_id = version_id(group, version, language) if version else str(number)
     problem_id = optional_text(row, name['id']) or own_id
-    return Question(
+    return DatasetProblem(
         problem_id=problem_id,
         question=text,
         answer=texts['answer'],

@@ -33,7 +33,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Question:
+class DatasetProblem:
     """A problem of a data set, with the columns that a result can be broken down by.
 
     Attributes:
@@ -144,7 +144,7 @@ def check_counts(
 
 
 @dataclass(frozen=True)
-class Part:
+class DataPart:
     """A part of a data set that is selected and counted as a unit.
 
     Attributes:
@@ -173,7 +173,7 @@ class Part:
         ]
 
 
-def find_files(part: Part, folder: Path) -> list[Path]:
+def find_files(part: DataPart, folder: Path) -> list[Path]:
     """Return the part's files in a folder; an empty list if the part isn't complete there."""
     for stems in part.layouts:
         found = [
@@ -202,7 +202,7 @@ def _complete(of_configs: Iterable[list[Path]]) -> list[Path]:
     return [path for files in found for path in files] if all(found) else []
 
 
-def declared_files(part: Part, snapshot: Path, head: Mapping[str, Any]) -> list[Path]:
+def declared_files(part: DataPart, snapshot: Path, head: Mapping[str, Any]) -> list[Path]:
     """Return the part's files as the head of the snapshot's README declares them.
 
     On the Hugging Face hub it has ``configs`` with ``config_name`` and ``data_files``. A head
@@ -265,7 +265,7 @@ def _mappings(values: object) -> list[Mapping[str, Any]]:
 
 
 def read_folder(
-    parts: Sequence[Part], folder: Path, subfolders: Sequence[str]
+    parts: Sequence[DataPart], folder: Path, subfolders: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Read all parts from a folder or, if it holds none of them, from one of its subfolders.
 
@@ -284,7 +284,7 @@ def read_folder(
     """
     best: dict[str, list[Path]] = {}
     places = dict.fromkeys(('data', *subfolders))
-    searches: list[Callable[[Part], list[Path]]] = [
+    searches: list[Callable[[DataPart], list[Path]]] = [
         partial(declared_files, snapshot=folder, head=_card_head(folder / 'README.md')),
         *(partial(find_files, folder=folder / place) for place in ('', *places)),
     ]

@@ -10,8 +10,8 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
-    Part,
-    Question,
+    DataPart,
+    DatasetProblem,
     Row,
     check_counts,
     optional_text,
@@ -147,8 +147,8 @@ def _selection(version: str, wanted: Mapping[tuple[str, str], int | None]) -> st
     return ending
 
 
-def _part(release: str, split: str, language: str) -> Part:
-    return Part(
+def _part(release: str, split: str, language: str) -> DataPart:
+    return DataPart(
         name=f'{split}_{language}',
         layouts=((f'{split}_{language}',),),
         hub_configs=(f'v{release}_{split}_{language}',),
@@ -162,8 +162,8 @@ def _paired(
     return len({len(rows[f'{s}_{language}']) for s, language in wanted if s == split}) == 1
 
 
-def _question(row: Row, split: str, language: str, number: int, *, paired: bool) -> Question:
-    return Question(
+def _question(row: Row, split: str, language: str, number: int, *, paired: bool) -> DatasetProblem:
+    return DatasetProblem(
         problem_id=f'{split}_{language}/{number}',
         question=text_field(row, ['question']),
         answer=text_field(row, ['answer']),

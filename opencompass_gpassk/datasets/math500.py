@@ -10,8 +10,8 @@ from opencompass.registry import LOAD_DATASET
 from opencompass_gpassk.answers.extract import boxed
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
-    Part,
-    Question,
+    DataPart,
+    DatasetProblem,
     Row,
     check_counts,
     optional_text,
@@ -55,7 +55,7 @@ class MATH500L5(GPassKDataset):
         """
         loaded = load_rows(
             BENCHMARK,
-            (Part('test', LAYOUTS),),
+            (DataPart('test', LAYOUTS),),
             path=path,
             subfolders=('math500', 'MATH-500', 'math', 'data/math'),
             hub=hub,
@@ -69,9 +69,9 @@ class MATH500L5(GPassKDataset):
         return make_dataset(questions, benchmark=BENCHMARK, version='1', prompt=prompt, cot=cot)
 
 
-def _question(row: Row, number: int) -> Question:
+def _question(row: Row, number: int) -> DatasetProblem:
     problem_id = optional_text(row, 'unique_id') or f'{number}'
-    return Question(
+    return DatasetProblem(
         problem_id=problem_id,
         cluster=problem_id,
         language='en',

@@ -9,7 +9,7 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Question
+from opencompass_gpassk.datasets.data_files import DatasetProblem
 from opencompass_gpassk.datasets.rv_files import read_posed, version_id
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, is_executed, questions
@@ -101,8 +101,8 @@ def _name(source: str, names: Sequence[str], path: str | None) -> str:
     return name
 
 
-def _question(row: PosedQuestion) -> Question:
-    return Question(
+def _question(row: PosedQuestion) -> DatasetProblem:
+    return DatasetProblem(
         problem_id=version_id(row.group, row.version, row.language),
         question=row.question,
         answer=row.answer,

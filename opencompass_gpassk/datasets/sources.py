@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from opencompass_gpassk.datasets.data_files import FORMATS, Part, Row, read_folder, read_rows
+from opencompass_gpassk.datasets.data_files import FORMATS, DataPart, Row, read_folder, read_rows
 
 PROBE_SECONDS = 4.0
 TOLD = 900  # characters of a source's error
@@ -51,7 +51,7 @@ def hub_snapshot(repository: str) -> Path:
         ) from error
 
 
-def read_modelscope(repository: str, parts: Sequence[Part]) -> RowsByPart:
+def read_modelscope(repository: str, parts: Sequence[DataPart]) -> RowsByPart:
     """Read all parts from ModelScope.
 
     Raises:
@@ -109,7 +109,7 @@ def _unreachable(url: str) -> str:
 
 def load_rows(
     title: str,
-    parts: Sequence[Part],
+    parts: Sequence[DataPart],
     *,
     path: str | None,
     subfolders: Sequence[str] = (),
@@ -187,7 +187,7 @@ def cache_folders(known: str) -> list[Path]:
 
 
 def _read_path(
-    title: str, parts: Sequence[Part], subfolders: Sequence[str], narrowing: str, path: Path
+    title: str, parts: Sequence[DataPart], subfolders: Sequence[str], narrowing: str, path: Path
 ) -> RowsByPart:
     if path.is_dir():
         try:
@@ -205,5 +205,5 @@ def _read_path(
     raise ValueError(f'{title}: path {str(path)!r} does not exist')
 
 
-def _file_names(parts: Sequence[Part]) -> str:
+def _file_names(parts: Sequence[DataPart]) -> str:
     return ', '.join(f'{stem}.jsonl' for part in parts for stem in part.layouts[0])
