@@ -29,8 +29,7 @@ __all__ = [
     'VALIDITY_THRESHOLD',
     'Detection',
     'auc',
-    'detect_invalid',
-    'detect_redundant',
+    'detect',
     'false_positive_rate',
     'macro_f1',
     'redundancy',
@@ -215,36 +214,32 @@ class Detection:
     auc: float
 
 
-def detect_invalid(
-    errors: ArrayLike, validities: ArrayLike, threshold: float = VALIDITY_THRESHOLD
-) -> Detection:
-    """Return how well a validity below the threshold detects wrong steps or solutions.
+def detect(errors: ArrayLike, values: ArrayLike, threshold: float, *, below: bool) -> Detection:
+    """Return how well a value beyond the threshold detects people's errors.
 
     Args:
-        errors: Shape (N,) of booleans, people's labels: is it wrong?
-        validities: Shape (N,), NaN where there is no score.
+        errors: Shape (N,) of booleans, people's labels: is it wrong, or redundant?
+        values: Shape (N,), validities or redundancies; NaN where there is no score.
         threshold: In [0, 1].
+        below: Whether a value below the threshold predicts an error, as a validity does, or one
+            above it, as a redundancy does.
 
     Raises:
         ValueError: If the threshold isn't a share.
     """
-    return _detect(errors, validities, threshold, worse=-1)
-
-
-def detect_redundant(
-    errors: ArrayLike, redundancies: ArrayLike, threshold: float = REDUNDANCY_THRESHOLD
-) -> Detection:
-    """Return how well a redundancy above the threshold detects redundant steps or solutions.
-
-    Args:
-        errors: Shape (N,) of booleans, people's labels: is it, or a step of it, redundant?
-        redundancies: Shape (N,), NaN where there is no score.
-        threshold: In [0, 1].
-
-    Raises:
-        ValueError: If the threshold isn't a share.
-    """
-    return _detect(errors, redundancies, threshold, worse=1)
+    _require_share('threshold', threshold)
+    worse = -1 if below else 1
+    wrong, found = np.asarray(errors, dtype=bool), np.asarray(values, dtype=np.float64)
+    scored = ~np.isnan(found)
+    wrong, badness = wrong[scored], worse * found[scored]
+    return Detection(
+        units=len(wrong),
+        errors=int(wrong.sum()),
+        unscored=int(np.sum(~scored)),
+        threshold=float(threshold),
+        macro_f1=macro_f1(wrong, badness > worse * threshold),
+        auc=auc(wrong, badness),
+    )
 
 
 def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
@@ -294,19 +289,3 @@ def _require_share(name: str, value: float) -> None:
     """Raise a ValueError if a setting isn't a share from 0 to 1."""
     if not 0 <= value <= 1:
         raise ValueError(f'{name} is {value}; give a share from 0 to 1')
-
-
-def _detect(errors: ArrayLike, values: ArrayLike, threshold: float, *, worse: int) -> Detection:
-    """Return how well values beyond the threshold detect errors; ``worse`` is the sign of bad."""
-    _require_share('threshold', threshold)
-    wrong, found = np.asarray(errors, dtype=bool), np.asarray(values, dtype=np.float64)
-    scored = ~np.isnan(found)
-    wrong, badness = wrong[scored], worse * found[scored]
-    return Detection(
-        units=len(wrong),
-        errors=int(wrong.sum()),
-        unscored=int(np.sum(~scored)),
-        threshold=float(threshold),
-        macro_f1=macro_f1(wrong, badness > worse * threshold),
-        auc=auc(wrong, badness),
-    )
