@@ -79,10 +79,6 @@ class LogReader:
         with at_place(input_name(path)):
             named = self.tool.named(self.log) if self.tool else ('', '')
         self.model, self.name = map(_tame, named)
-        if self.tool is None:
-            self.stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
-        else:
-            self.stem = self.name or self.tool.name
 
     def _recognised(self) -> Tool | None:
         head = self.log.head
@@ -146,9 +142,9 @@ class LogReader:
             raise ValueError(
                 f'{file}: there is no usable row; see gpassk score --help for the format'
             )
-        return SampledProblems(
-            self.stem, list(problems.values()), responses, self.model, named=named
-        )
+        own = 'samples' if self.path == '-' else Path(self.path).name.split('.')[0]
+        stem = self.name or (self.tool.name if self.tool else own)
+        return SampledProblems(stem, list(problems.values()), responses, self.model, named=named)
 
     def _row(self, number: int, fields: Fields) -> Fields | None:
         if self.tool:
