@@ -61,6 +61,7 @@ def test_classes() -> None:
         (lambda: reasoning.solution_redundancy([1.5]), 'redundancy is a share'),
         (lambda: reasoning.solution_validity([[0.5]]), 'one validity per step'),
         (lambda: reasoning.false_positive_rate([1, 0], [0.1, 0.2]), 'give booleans'),
+        (lambda: reasoning.false_positive_rate([True], [0.1, 0.2]), r'validities of shape \(2,\)'),
         (lambda: reasoning.false_positive_rate([True], [0.1], NAN), 'threshold is nan'),
         (lambda: reasoning.detect([True], [0.1], 1.5, below=True), 'threshold is 1.5'),
     ],
@@ -127,6 +128,7 @@ def test_nothing_is_undefined_quietly() -> None:
         alike = reasoning.detect([False, False], [0.1, 0.1], 0.5, below=False)
         missing = reasoning.detect([True], [NAN], 0.5, below=True)
         assert math.isnan(reasoning.false_positive_rate([False, True], [0.1, NAN]))
+        assert math.isnan(reasoning.false_positive_rate([], []))
     assert all(math.isnan(x) for one in (nothing, alike, missing) for x in (one.macro_f1, one.auc))
     assert math.isnan(reasoning.auc([True, False], [NAN, 0.5]))
 

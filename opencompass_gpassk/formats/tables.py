@@ -76,7 +76,7 @@ def records(values: Iterable[tuple[object, Any]]) -> Located:
 
 def beginning(path: str | Path) -> bytes:
     """Return the first bytes of a file; none of standard input or a pipe, which is read once."""
-    if not Path(path).is_file():
+    if str(path) == '-' or not Path(path).is_file():
         return b''
     with open_regular(Path(path)) as file:
         return file.read(BEGINNING)

@@ -151,9 +151,12 @@ def false_positive_rate(
     """
     _require_share('threshold', threshold)
     right, scores = np.asarray(correct), np.asarray(validities, dtype=np.float64)
-    if right.dtype != np.bool_:
-        raise ValueError(f'correct are of type {right.dtype}; give booleans, shape (N,)')
-    scores = scores[right & ~np.isnan(scores)]
+    if right.shape != scores.shape or (right.size and right.dtype != np.bool_):
+        raise ValueError(
+            f'correct are of type {right.dtype} and shape {right.shape}, validities of shape '
+            f'{scores.shape}; give booleans and numbers, one of each for a solution'
+        )
+    scores = scores[right.astype(bool) & ~np.isnan(scores)]
     return float(np.mean(scores < threshold)) if scores.size else np.nan
 
 
