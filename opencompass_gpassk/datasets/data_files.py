@@ -21,6 +21,7 @@ from opencompass_gpassk.formats.tables import FORMATS, unread_rows
 
 INFINITE = (math.inf, -math.inf)
 CARD_BYTES = 1 << 18  # of the README of a snapshot; a larger one is not read
+ANCHOR = re.compile(r'(?:^|[\s\[{,:])&\S')  # of YAML; aliases of aliases may stand for terabytes
 _files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
 
 
@@ -236,23 +237,14 @@ def declared_files(part: DataPart, snapshot: Path, head: Mapping[str, Any]) -> l
     )
 
 
-class _LoaderWithoutAliases(yaml.SafeLoader):
-    """Refuses aliases: aliases of aliases may stand for more than the memory holds."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError('an alias')
-        return super().compose_node(parent, index)
-
-
 def _card_head(card: Path) -> Mapping[str, Any]:
     """Return the YAML at the head of a README; nothing if there is none that can be read."""
     if not card.is_file() or card.stat().st_size > CARD_BYTES:
         return {}
     try:
         found = re.match(r'---\n(.*?)\n---', card.read_text('utf-8-sig'), re.DOTALL)
-        head = found[1] if found else ''
-        loaded = yaml.load(head, _LoaderWithoutAliases)
+        head = found[1] if found and not ANCHOR.search(found[1]) else ''
+        loaded = yaml.safe_load(head)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     return loaded if isinstance(loaded, Mapping) else {}
