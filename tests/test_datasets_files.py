@@ -75,14 +75,14 @@ def test_malformed_rows_are_named(tmp_path: Path, change: dict[str, Any], messag
     ('name', 'content', 'message'),
     [
         ('a.jsonl', b'{"question": "x"\n', r'a\.jsonl, line 1: not JSON'),
-        ('a.jsonl', b'[1]\n', r'line 1: a row is an object'),
+        ('a.json', b'[1]\n', r'record 0: a row is an object'),
         ('a.json', b'[{"a": 1},\n{]', r'a\.json, line 2: not JSON'),
         ('a.json', b'7', r'a\.json: .*list'),
         ('a.csv', b'question,answer\n1,2,3\n', r'a\.csv, line 2: .*columns'),
         ('a.csv', b'question,answer\n1\n', r'a\.csv, line 2: .*columns'),
         ('a.parquet', b'PAR1', r'a\.parquet: not a Parquet file'),
         ('a.jsonl', b'{"question": "\xff"}', r'a\.jsonl, line 1: not UTF-8'),
-        ('a.xlsx', b'', r'a\.xlsx: unknown format'),
+        ('a.xlsx', b'PK\x03\x04', r'a\.xlsx: unknown format'),
     ],
 )
 def test_unreadable_files_are_named(
@@ -141,36 +141,24 @@ def test_math500_of_opencompass_has_answers_in_solutions(
 
 
 def test_math500_checks_levels(tmp_path: Path) -> None:
-    """A level that isn't one names its line; a selection of levels names the benchmark."""
+    """A level that isn't one names its line; those of level 5 are kept."""
     rows = math_rows()
     file = write(tmp_path / 'test.jsonl', rows)
-    loaded = MATH500L5.load(levels=[4, 5], path=str(file))
-    assert (len(loaded), loaded['benchmark'][0]) == (262, 'MATH500-L4+5')
+    loaded = MATH500L5.load(path=str(file))
+    assert (len(loaded), loaded['benchmark'][0]) == (134, 'MATH500-L5')
     rows[9]['level'] = 'hard'
     write(file, rows)
     with pytest.raises(ValueError, match=r"line 10: field level is 'hard'"):
         MATH500L5.load(path=str(file))
-    with pytest.raises(ValueError, match=r'levels is \[6\]'):
-        MATH500L5.load(levels=[6], path=str(file))
 
 
-def test_one_file_may_hold_all_parts(tmp_path: Path) -> None:
-    """Its fields split and language tell them apart; without them it is refused."""
-    counts = {'AMC': 46, 'CCEE': 44, 'CNMO': 18, 'WLPMC': 11}
-    rows = [
-        {'question': f'{s} {t} {i}', 'answer': '1', 'split': s, 'language': t}
-        for s, count in counts.items()
-        for t in ('cn', 'en')
-        for i in range(count)
-    ]
-    file = write(tmp_path / 'all.csv', rows)
-    assert len(LiveMathBench.load(version='202412', path=str(file))) == 238
-    english = LiveMathBench.load(version='202412', path=str(file), languages=['en'], splits=['AMC'])
-    assert english['question'] == [f'AMC en {i}' for i in range(46)]
-    del rows[0]['language']
-    file = write(tmp_path / 'all.jsonl', rows)
-    with pytest.raises(ValueError, match='line 1: field language is missing'):
-        LiveMathBench.load(version='202412', path=str(file))
+def test_one_file_is_one_part(tmp_path: Path) -> None:
+    """Where several are selected, a folder is asked for."""
+    rows = [{'question': f'{i}', 'answer': '1'} for i in range(46)]
+    settings = {'version': '202412', 'path': str(write(tmp_path / 'AMC_en.csv', rows))}
+    assert len(LiveMathBench.load(**settings, languages=['en'], splits=['AMC'])) == 46
+    with pytest.raises(ValueError, match=r'one file, but 8 parts .*AMC_en\.jsonl'):
+        LiveMathBench.load(**settings)
 
 
 @needs_data

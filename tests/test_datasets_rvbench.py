@@ -36,14 +36,12 @@ def test_a_group_is_an_original_and_its_versions() -> None:
     assert found[0]['question'] in found[0]['prompt']
 
 
-@pytest.mark.parametrize(('keep', 'count'), [('all', 690), ('versions', 575), ('originals', 115)])
 @pytest.mark.parametrize('source', ['math', 'leetcode'])
-def test_originals_or_versions_can_be_asked_alone(source: str, keep: str, count: int) -> None:
-    """Under names that don't stand beside the whole."""
-    found = rows(source=source, keep=keep)
-    assert len(found) == count
-    name = f'RV-{source.upper()}' + ('' if keep == 'all' else f', {keep} alone')
-    assert {row['benchmark'] for row in found} == {name}
+def test_each_question_has_its_original_and_five_versions(source: str) -> None:
+    """Under the source's name."""
+    found = rows(source=source)
+    assert len(found) == 690
+    assert {row['benchmark'] for row in found} == {f'RV-{source.upper()}'}
 
 
 @pytest.mark.parametrize('spelled', ['cn', 'zh'])
@@ -85,7 +83,6 @@ def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
     ('settings', 'message'),
     [
         ({'source': 'aime'}, "source is 'aime'; use one of math, leetcode, all"),
-        ({'keep': 'some'}, "keep is 'some'"),
         ({'per_group': 1}, 'per_group is 1'),
         ({'per_group': '5'}, "per_group is '5'"),
         ({'names': 'LampsInStep'}, 'give a list of names'),

@@ -56,12 +56,12 @@ def test_configs_are_plain_and_the_given_ones_unchanged(tmp_path: Path) -> None:
     """Names in place of classes, so that a config can be dumped; nothing is shared."""
     given = problems(tmp_path)
     before = repr(given)
-    greedy, sampled = upgraded(given, n=8, k=[8, 4], greedy=True, limit=3, temperature=0.6)
+    greedy, sampled = upgraded(given, n=8, k=[8, 4], greedy=True, limit=3)
     assert json.loads(json.dumps([greedy, sampled])) == [greedy, sampled]
     assert (sampled['abbr'], sampled['n'], sampled['k']) == ('sums-first3-n8', 8, [4, 8])
     assert (greedy['abbr'], greedy['n'], greedy['k']) == ('sums-first3-greedy-n1', 1, 1)
     assert greedy['infer_cfg']['inferencer']['sampling'] == 'greedy'
-    assert sampled['infer_cfg']['inferencer']['sampling']['temperature'] == 0.6
+    assert sampled['infer_cfg']['inferencer']['sampling']['temperature'] == 1.0
     assert sampled['infer_cfg']['inferencer']['max_out_len'] == 512, "the data set's own"
     evaluator = sampled['eval_cfg']['evaluator']
     assert evaluator['judge'] == {'type': 'opencompass.datasets.gsm8k.Gsm8kEvaluator'}

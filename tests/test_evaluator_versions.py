@@ -14,7 +14,9 @@ from mmengine.config import ConfigDict
 from opencompass.utils import build_dataset_from_cfg
 
 from opencompass_gpassk.datasets import RVBench
+from opencompass_gpassk.datasets.rv_files import write_line
 from opencompass_gpassk.evaluator import GPassKEvaluator
+from opencompass_gpassk.rv.generation import generate
 from opencompass_gpassk.trials import read_trials
 
 NAMES = ['LampsInStep', 'PercentOfTens']
@@ -67,7 +69,9 @@ def test_a_question_that_was_learnt_by_heart_is_found_out(tmp_path: Path) -> Non
 
 def test_versions_alone_say_what_is_missing(tmp_path: Path) -> None:
     """CR and OOR are undefined, not 0, and a warning says why."""
-    result = answered(tmp_path, recited, keep='versions')
+    lines = [write_line(row) for row in generate(names=NAMES) if not row.original]
+    (tmp_path / 'versions.jsonl').write_text(''.join(lines))
+    result = answered(tmp_path, recited, path=str(tmp_path / 'versions.jsonl'))
     assert result['GA@5'] == 0.0
     assert math.isnan(result['CR'])
     assert any('originals of 2 of 2 questions' in warning for warning in result['warnings'])

@@ -61,11 +61,9 @@ def test_classes() -> None:
         (lambda: reasoning.solution_redundancy([1.5]), 'redundancy is a share'),
         (lambda: reasoning.solution_validity([[0.5]]), 'one validity per step'),
         (lambda: reasoning.false_positive_rate([1, 0], [0.1, 0.2]), 'give booleans'),
+        (lambda: reasoning.false_positive_rate([True], [0.1, 0.2]), r'validities of shape \(2,\)'),
         (lambda: reasoning.false_positive_rate([True], [0.1], NAN), 'threshold is nan'),
-        (lambda: reasoning.detect_invalid([True], [0.1], 1.5), 'threshold is 1.5'),
-        (lambda: reasoning.detect_redundant([True], [0.1, 0.2]), 'redundancies holds 2 values'),
-        (lambda: reasoning.macro_f1([True], [True, False]), 'flagged holds 2 values'),
-        (lambda: reasoning.auc([True, False], [[0.1], [0.2]]), r'scores have shape \(2, 1\)'),
+        (lambda: reasoning.detect([True], [0.1], 1.5, below=True), 'threshold is 1.5'),
     ],
 )
 def test_refusals(call: Any, words: str) -> None:
@@ -95,11 +93,8 @@ def test_detection_against_sklearn(rows: list[tuple[bool, int]]) -> None:
     """Macro F1 and AUC are sklearn's at any threshold, for both kinds of errors."""
     errors = np.array([error for error, _ in rows])
     scores = np.array([score / 8 for _, score in rows])
-    for detect, flagged, badness in (
-        (reasoning.detect_invalid, scores < 0.5, -scores),
-        (reasoning.detect_redundant, scores > 0.5, scores),
-    ):
-        found = detect(errors, scores, 0.5)
+    for below, flagged, badness in ((True, scores < 0.5, -scores), (False, scores > 0.5, scores)):
+        found = reasoning.detect(errors, scores, 0.5, below=below)
         classes = {*errors.tolist(), *flagged.tolist()}
         wanted = f1_score(errors, flagged, average='macro', zero_division=0)
         # sklearn leaves out a class that nobody names; there we have no figure.
@@ -110,16 +105,17 @@ def test_detection_against_sklearn(rows: list[tuple[bool, int]]) -> None:
 
 
 def test_default_thresholds() -> None:
-    """ReasonEval's thresholds are 0.5 and 0.15, a process reward model's 0.5."""
-    assert reasoning.detect_invalid([True, False], [0.49, 0.5]).macro_f1 == 1
-    assert reasoning.detect_redundant([True, False], [0.16, 0.15]).macro_f1 == 1
-    assert reasoning.PROCESS_REWARD_THRESHOLD == 0.5
+    """ReasonEval's thresholds are 0.5 and 0.15, a process reward model's 0.5; equal is good."""
+    assert reasoning.VALIDITY_THRESHOLD == reasoning.PROCESS_REWARD_THRESHOLD == 0.5
+    assert reasoning.REDUNDANCY_THRESHOLD == 0.15
+    assert reasoning.detect([True, False], [0.49, 0.5], 0.5, below=True).macro_f1 == 1
+    assert reasoning.detect([True, False], [0.16, 0.15], 0.15, below=False).macro_f1 == 1
 
 
 def test_unscored_units_are_left_out() -> None:
     """What has no score is counted, and no figure knows it otherwise."""
     errors, scores = [True, False, True, False, True], [0.1, 0.9, 0.8, 0.2, NAN]
-    found = reasoning.detect_invalid(errors, scores)
+    found = reasoning.detect(errors, scores, 0.5, below=True)
     assert found == reasoning.Detection(4, 2, 1, 0.5, found.macro_f1, found.auc)
     assert (found.macro_f1, found.auc) == (0.5, 0.75)
 
@@ -128,10 +124,11 @@ def test_nothing_is_undefined_quietly() -> None:
     """Without units, or with one class of them, figures are NaN, without a warning of numpy."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')
-        nothing = reasoning.detect_invalid([], [])
-        alike = reasoning.detect_redundant([False, False], [0.1, 0.1])
-        missing = reasoning.detect_invalid([True], [NAN])
+        nothing = reasoning.detect([], [], 0.5, below=True)
+        alike = reasoning.detect([False, False], [0.1, 0.1], 0.5, below=False)
+        missing = reasoning.detect([True], [NAN], 0.5, below=True)
         assert math.isnan(reasoning.false_positive_rate([False, True], [0.1, NAN]))
+        assert math.isnan(reasoning.false_positive_rate([], []))
     assert all(math.isnan(x) for one in (nothing, alike, missing) for x in (one.macro_f1, one.auc))
     assert math.isnan(reasoning.auc([True, False], [NAN, 0.5]))
 

@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from tool_logs import LOGS, check_counts, scored
 
-from opencompass_gpassk.datasets import data_files
+from opencompass_gpassk.formats import tables
 from opencompass_gpassk.samples.sample_files import read_samples
 
 (PATH,) = (LOGS / 'lighteval').rglob('*.parquet')
@@ -155,7 +155,7 @@ def test_empty_and_huge_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     pyarrow.parquet.write_table(pyarrow.table({'doc': [], 'model_response': []}), path)
     with pytest.raises(ValueError, match=f'{NAME}: there is no usable row'):
         read_samples(str(path))
-    monkeypatch.setattr(data_files, 'SAMPLES', data_files.SAMPLES._replace(size=1000))
+    monkeypatch.setattr(tables, 'SAMPLES', tables.SAMPLES._replace(size=1000))
     with pytest.raises(ValueError, match=f'{NAME}: it holds too much; split it'):
         read_samples(str(written(tmp_path, ROWS)))
 
@@ -169,6 +169,6 @@ def test_a_dictionary_of_texts_is_counted_row_by_row(
     table = pyarrow.table({'id': list(range(1000)), 'answer': ['1'] * 1000, 'sample': texts})
     pyarrow.parquet.write_table(table, path)
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(data_files, 'SAMPLES', data_files.SAMPLES._replace(size=5_000_000))
+    monkeypatch.setattr(tables, 'SAMPLES', tables.SAMPLES._replace(size=5_000_000))
     with pytest.raises(ValueError, match=r'a\.parquet: it holds too much; split it'):
         read_samples(str(path))

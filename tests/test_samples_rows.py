@@ -258,7 +258,7 @@ def test_a_hostile_file_costs_itself_alone(
 def test_bounded_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A table or a text that is too large is refused before it fills the memory."""
     table(tmp_path / 'a.csv', BY_SAMPLE)
-    monkeypatch.setattr('opencompass_gpassk.datasets.data_files.TABLE_BYTES', 10)
+    monkeypatch.setattr('opencompass_gpassk.formats.tables.TABLE_BYTES', 10)
     with pytest.raises(ValueError, match=r'a\.csv: larger than'):
         read_samples(str(tmp_path / 'a.csv'))
 

@@ -223,25 +223,6 @@ def test_verdicts_under_a_prompt_of_ones_own_are_found(
         assert server.calls == calls == 1
 
 
-@pytest.mark.parametrize('command', ['rescore', 'score'])
-def test_a_judge_that_gave_no_verdict_makes_no_result(
-    run: SentRun,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-) -> None:
-    """However few were asked: else the figures are those of the answers that nobody judged."""
-    before = run.result()
-    with JudgeServer(lambda text: 'I like both.') as server:
-        place(monkeypatch, server)
-        for _ in range(2):  # also where what it said is in the store
-            assert main([command, str(run.folder), '--judge', 'cascade']) == 1
-            assert 'no verdict that can be read' in capsys.readouterr().err
-        assert server.calls == 2  # the one answer, and once more since it was not read
-    assert run.result() == before
-    assert (run.folder / 'verdicts.sqlite').exists()
-
-
 def test_no_model_of_steps_is_loaded_on_the_word_of_a_file(
     run: SentRun, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -103,8 +103,8 @@ def make_lm_eval(out: Path) -> None:
     for name in found['configs']:
         tracker.save_results_samples(task_name=name, samples=samples[name])
     for summary in out.rglob('results_*.json'):  # it tells of the machine
-        kept = json.loads(summary.read_text())
-        summary.write_text(json.dumps({name: kept[name] for name in ('results', 'configs')}))
+        kept, told = json.loads(summary.read_text()), ('results', 'configs', 'date')
+        summary.write_text(json.dumps({name: kept[name] for name in told}))
     data.unlink()
 
 

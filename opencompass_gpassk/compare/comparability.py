@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from opencompass_gpassk.formats.display import share_text, shortened
+from opencompass_gpassk.formats.display import share_text, short_line
 from opencompass_gpassk.inference.sampling import UNUSED
 from opencompass_gpassk.metrics.independence import copied
 from opencompass_gpassk.results.protocol import NOBODY
@@ -78,7 +78,7 @@ def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
         usual = Counter(value for value in values if value != UNKNOWN).most_common(1)
         for apart, value in zip(found, values, strict=True):
             if value not in (UNKNOWN, *(most for most, _ in usual)):
-                told = shortened(value, LONGEST), shortened(usual[0][0], LONGEST)
+                told = short_line(value, LONGEST), short_line(usual[0][0], LONGEST)
                 apart[name] = f'{name} {told[0]}; other results here have {told[1]}'
     return found
 
@@ -149,7 +149,7 @@ def _looks(one: ModelResult) -> list[int]:
 
 
 def _listed(numbers: Iterable[int]) -> str:
-    return shortened(', '.join(map(str, numbers)), LONGEST)
+    return short_line(', '.join(map(str, numbers)), LONGEST)
 
 
 def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[str]:
@@ -199,7 +199,7 @@ def _differing(
         if name == 'data' and _same_data(first, second, a, b):
             continue
         if a != b and UNKNOWN not in (a, b):
-            found[name] = (shortened(a, LONGEST), shortened(b, LONGEST))
+            found[name] = (short_line(a, LONGEST), short_line(b, LONGEST))
     return found
 
 

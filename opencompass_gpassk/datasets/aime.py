@@ -15,20 +15,26 @@ from opencompass.registry import LOAD_DATASET
 from opencompass.utils import get_logger
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Part, Question, Row, check_counts, text_field
+from opencompass_gpassk.datasets.data_files import (
+    DataPart,
+    DatasetProblem,
+    Row,
+    check_counts,
+    text_field,
+)
 from opencompass_gpassk.datasets.settings import forty_five_file
 from opencompass_gpassk.datasets.sources import load_rows
 
 EDITIONS = ('2024', '2025', '2024-45')
 HUBS = {'2024': 'HuggingFaceH4/aime_2024', '2025': 'opencompass/AIME2025'}
 PARTS = {
-    '2024': Part('2024', (('aime2024',), ('aime_2024',), ('aime',)), hub_split='train'),
-    '2025': Part(
+    '2024': DataPart('2024', (('aime2024',), ('aime_2024',), ('aime',)), hub_split='train'),
+    '2025': DataPart(
         '2025',
         (('aime2025_I', 'aime2025_II'), ('aime2025-I', 'aime2025-II'), ('aime2025',)),
         hub_configs=('AIME2025-I', 'AIME2025-II'),
     ),
-    '2024-45': Part('2024-45', (('aime2024-45',), ('aime2024_45',))),
+    '2024-45': DataPart('2024-45', (('aime2024-45',), ('aime2024_45',))),
 }
 COUNTS = {'2024': 30, '2025': 30, '2024-45': 45}
 UNPUBLISHED = (
@@ -50,7 +56,6 @@ class AIME(GPassKDataset):
         download: bool = True,
         prompt: str = 'default',
         cot: bool = True,
-        strict: bool = True,
     ) -> Dataset:
         """Load the problems.
 
@@ -65,7 +70,6 @@ class AIME(GPassKDataset):
             download: Let OpenCompass download the data if no other source has them.
             prompt: ``'default'`` or ``'opencompass'``.
             cot: Ask for reasoning step by step.
-            strict: Raise an error if the number of problems is wrong; else warn.
 
         Raises:
             ValueError: If a setting is unknown, no source has the data, a row is malformed, or the
@@ -95,7 +99,7 @@ class AIME(GPassKDataset):
             opencompass=None if forty_five else f'opencompass/aime{edition}',
             download=download,
         )
-        check_counts(benchmark, {part.name: COUNTS[edition]}, rows, strict=strict)
+        check_counts(benchmark, {part.name: COUNTS[edition]}, rows)
         return make_dataset(
             [_question(row, number) for number, row in enumerate(rows[part.name], start=1)],
             benchmark=benchmark,
@@ -105,13 +109,13 @@ class AIME(GPassKDataset):
         )
 
 
-def _question(row: Row, number: int) -> Question:
+def _question(row: Row, number: int) -> DatasetProblem:
     answer = text_field(row, ['answer', 'Answer', 'gold_answer'])
     if not re.fullmatch(r'0*\d{1,3}', answer.strip()):
         raise ValueError(
             f'{row.place}: field answer is {answer!r}; answers of AIME are integers from 0 to 999'
         )
-    return Question(
+    return DatasetProblem(
         problem_id=str(number),
         cluster=str(number),
         language='en',

@@ -10,7 +10,7 @@ from typing import Any
 from datasets import Dataset
 from opencompass.datasets.base import BaseDataset
 
-from opencompass_gpassk.datasets.data_files import Question
+from opencompass_gpassk.datasets.data_files import DatasetProblem
 from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.settings import check_name, checked_ks
 from opencompass_gpassk.formats.display import plain_errors
@@ -72,13 +72,13 @@ class GPassKDataset(BaseDataset):
 
 
 def make_dataset(
-    questions: Sequence[Question],
+    questions: Sequence[DatasetProblem],
     *,
     benchmark: str,
     version: str,
     prompt: str,
     cot: bool,
-    examples: Callable[[Question], str] = lambda question: 'math',
+    examples: Callable[[DatasetProblem], str] = lambda question: 'math',
 ) -> Dataset:
     """Return the rows of a data set, before they are repeated.
 

@@ -11,16 +11,22 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Question, Row, optional_text, read_rows, text_of
+from opencompass_gpassk.datasets.data_files import (
+    DatasetProblem,
+    Row,
+    optional_text,
+    read_rows,
+    text_of,
+)
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.jsonlines import columns_option, fields_of
 
+SURROGATE = re.compile('[\ud800-\udfff]')
 REQUIRED = ('question', 'answer')
 FIELDS = (*REQUIRED, 'id', 'language', 'cluster', 'split', 'level', 'subject')
 # Names of this package's data sets: under one of them, results would be joined with theirs.
 TAKEN = re.compile(r'sample(-.+)?|(LiveMathBench-|AIME20|MATH500-L|RV-).*')
-SURROGATE = re.compile('[\ud800-\udfff]')
 
 
 @LOAD_DATASET.register_module()
@@ -71,7 +77,7 @@ class CustomProblems(GPassKDataset):
                 f'{path}: {benchmark!r} is the name of a benchmark of this package; set name=… in '
                 'the data set config, or rename the file'
             )
-        questions: list[Question] = []
+        questions: list[DatasetProblem] = []
         asked: Asked = {}
         places: dict[str, str] = {}
         for number, row in enumerate(read_rows(file), start=1):
@@ -87,7 +93,7 @@ class CustomProblems(GPassKDataset):
         return make_dataset(questions, benchmark=benchmark, version='user', prompt=prompt, cot=cot)
 
 
-def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> Question:
+def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> DatasetProblem:
     name = {field: columns.get(field, field) for field in FIELDS}
     groups = given.fields.get('groups')
     row = Row(given.place, {**groups, **given.fields}) if isinstance(groups, Mapping) else given
@@ -109,7 +115,7 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
     group, version = version_of(given, language, asked)
     own_id = version_id(group, version, language) if version else str(number)
     problem_id = optional_text(row, name['id']) or own_id
-    question = Question(
+    problem = DatasetProblem(
         problem_id=problem_id,
         question=text,
         answer=texts['answer'],
@@ -120,7 +126,7 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
         level=optional_text(row, name['level']),
         subject=optional_text(row, name['subject']),
     )
-    for field, value in asdict(question).items():
+    for field, value in asdict(problem).items():
         if SURROGATE.search(value):
             raise ValueError(f'{row.place}: field {field} contains half a character (U+D800–DFFF)')
-    return question
+    return problem

@@ -1,17 +1,14 @@
-"""Rows of data files, read from all usual formats with checks; the problems made of them."""
+"""Data files: where those of a data set lie, their rows, and the problems made of them."""
 
 from __future__ import annotations
 
-import csv
-import json
-import logging
+import itertools
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -19,23 +16,12 @@ from typing import Any
 
 import yaml
 
-from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.jsonlines import (
-    as_list,
-    as_row,
-    at_line,
-    at_place,
-    fields_of,
-    numbered_lines,
-    parse_row,
-)
-from opencompass_gpassk.formats.stored_files import MIB, SAMPLES
+from opencompass_gpassk.formats.jsonlines import at_place, fields_of
+from opencompass_gpassk.formats.tables import FORMATS, unread_rows
 
-FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
-TABLE_BYTES = 128 * MIB  # of a CSV file
-ROWS_AT_ONCE = 16  # of a Parquet file
 INFINITE = (math.inf, -math.inf)
 CARD_BYTES = 1 << 18  # of the README of a snapshot; a larger one is not read
+ANCHOR = re.compile(r'(?:^|[\s\[{,:])&\S')  # of YAML; aliases of aliases may stand for terabytes
 _files_read: ContextVar[list[Path] | None] = ContextVar('files_read', default=None)
 
 
@@ -48,7 +34,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Question:
+class DatasetProblem:
     """A problem of a data set, with the columns that a result can be broken down by.
 
     Attributes:
@@ -87,25 +73,16 @@ def read_rows(path: Path) -> list[Row]:
     """Read a file of records: JSON lines, JSON (a list, or an object of records), parquet or CSV.
 
     Raises:
-        ValueError: If there is no such file, its format is unknown, or it can't be read; it names
-            file and line.
+        ValueError: If there is no such file, or it can't be read; it names file and line.
     """
-    readers = {'.jsonl': _jsonl, '.json': _json, '.parquet': parquet_rows, '.csv': csv_rows}
     if not path.is_file():
         raise ValueError(f'{path}: there is no such file')
-    if path.suffix not in readers:
-        raise ValueError(f'{path}: unknown format; use one of {", ".join(FORMATS)}')
-    try:
-        rows = [Row(f'{path}, {place}', fields) for place, fields in readers[path.suffix](path)]
-    except UnicodeDecodeError as error:
-        raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
-    except RecursionError as error:
-        raise ValueError(f'{path}: its records are nested too deeply') from error
+    rows = []
+    for row in unread_rows(path):
+        with at_place(row.place):
+            rows.append(Row(row.place, row.read()))
     if (files := _files_read.get()) is not None:
         files.append(path)
-    for row in rows:
-        with at_place(row.place):
-            as_row(row.fields)
     return rows
 
 
@@ -141,78 +118,8 @@ def optional_text(row: Row, name: str) -> str:
     return '' if value is None else str(value).strip()
 
 
-def _jsonl(path: Path) -> Iterator[tuple[str, Any]]:
-    for number, line in numbered_lines(path):
-        with at_line(path, number):
-            row = parse_row(line)
-        yield f'line {number}', row
-
-
-def _json(path: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        data = json.loads(path.read_bytes().decode('utf-8-sig'))
-    except json.JSONDecodeError as error:
-        raise ValueError(f'{path}, line {error.lineno}: not JSON: {error}') from error
-    items = data.items() if isinstance(data, dict) else enumerate(as_list(path, data))
-    for key, fields in items:
-        yield f'record {key}', fields
-
-
-def parquet_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a Parquet file; their size is counted, as a kilobyte may hold terabytes."""
-    import pyarrow
-    import pyarrow.parquet
-
-    number = size = 0
-    try:
-        file = pyarrow.parquet.ParquetFile(path)
-        check_columns(str(path), file.schema_arrow.names)
-        for batch in file.iter_batches(ROWS_AT_ONCE):
-            for index in range(batch.num_rows):
-                (fields,) = batch.slice(index, 1).to_pylist()  # a row may have a million tokens
-                number += 1
-                size += len(repr(fields))
-                if size > SAMPLES.size or number > SAMPLES.lines:
-                    raise ValueError(f'{path}: it holds too much; split it')
-                yield f'row {number}', fields
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise ValueError(f'{path}: not a Parquet file: {short_line(str(error))}') from error
-
-
-def check_columns(place: str, names: Sequence[str]) -> None:
-    """Raise a ValueError if two columns of a table have one name."""
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise ValueError(
-            f'{place}: several columns are named {short_line(twice[0], 40)!r}; rename all but one'
-        )
-
-
-def csv_rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """Yield the rows of a CSV file, whose texts may have any length."""
-    if path.stat().st_size > TABLE_BYTES:
-        raise ValueError(f'{path}: larger than {TABLE_BYTES // MIB} MiB; save it as JSON lines')
-    csv.field_size_limit(2**31 - 1)
-    with path.open(encoding='utf-8-sig', newline='') as file:
-        reader = csv.DictReader(file, restkey='')
-        try:
-            check_columns(f'{path}, line 1', reader.fieldnames or [])
-            for fields in reader:
-                if '' in fields or None in fields.values():
-                    raise ValueError(
-                        f'{path}, line {reader.line_num}: the row has another number of columns '
-                        'than the head; quote fields that contain commas'
-                    )
-                yield f'line {reader.line_num}', fields
-        except csv.Error as error:
-            raise ValueError(f'{path}, line {reader.line_num}: not CSV: {error}') from error
-
-
 def check_counts(
-    title: str,
-    expected: Mapping[str, int | None],
-    rows: Mapping[str, Sequence[Row]],
-    *,
-    strict: bool = True,
+    title: str, expected: Mapping[str, int | None], rows: Mapping[str, Sequence[Row]]
 ) -> None:
     """Compare the number of problems in each part with the known number.
 
@@ -220,7 +127,6 @@ def check_counts(
         title: The data set's name, for the message.
         expected: Problems of each part; None if unknown.
         rows: The parts' rows.
-        strict: Raise an error, or else warn.
 
     Raises:
         ValueError: If a part has another number of problems; it names the part and its last row.
@@ -231,19 +137,15 @@ def check_counts(
         for name, count in expected.items()
         if count is not None and len(rows[name]) != count
     ]
-    if not wrong:
-        return
-    message = f'{title}: {"; ".join(wrong)}'
-    if strict:
+    if wrong:
         raise ValueError(
-            f'{message}. Results would not be comparable with others; get the complete data, or '
-            'set strict=False in the data set config to go on with a warning'
+            f'{title}: {"; ".join(wrong)}. Results would not be comparable with others; get the '
+            'complete data, or load your part of them as a file of your own (CustomProblems)'
         )
-    logging.getLogger(__name__).warning(message)
 
 
 @dataclass(frozen=True)
-class Part:
+class DataPart:
     """A part of a data set that is selected and counted as a unit.
 
     Attributes:
@@ -251,14 +153,12 @@ class Part:
         layouts: Possible sets of files, by their names without ending, best first.
         hub_configs: Its configurations on the hub, None for a repository with only one.
         hub_split: Its split on the hub.
-        labels: Fields with the same value in all its rows, such as split and language.
     """
 
     name: str
     layouts: tuple[tuple[str, ...], ...]
     hub_configs: tuple[str | None, ...] = (None,)
     hub_split: str = 'test'
-    labels: Mapping[str, str] = field(default_factory=dict)
 
     def hub_names(self) -> list[list[str]]:
         """Return, for each configuration, the names without ending that hubs give its files.
@@ -274,7 +174,7 @@ class Part:
         ]
 
 
-def find_files(part: Part, folder: Path) -> list[Path]:
+def find_files(part: DataPart, folder: Path) -> list[Path]:
     """Return the part's files in a folder; an empty list if the part isn't complete there."""
     for stems in part.layouts:
         found = [
@@ -303,7 +203,7 @@ def _complete(of_configs: Iterable[list[Path]]) -> list[Path]:
     return [path for files in found for path in files] if all(found) else []
 
 
-def declared_files(part: Part, snapshot: Path, head: Mapping[str, Any]) -> list[Path]:
+def declared_files(part: DataPart, snapshot: Path, head: Mapping[str, Any]) -> list[Path]:
     """Return the part's files as the head of the snapshot's README declares them.
 
     On the Hugging Face hub it has ``configs`` with ``config_name`` and ``data_files``. A head
@@ -337,23 +237,14 @@ def declared_files(part: Part, snapshot: Path, head: Mapping[str, Any]) -> list[
     )
 
 
-class _LoaderWithoutAliases(yaml.SafeLoader):
-    """Refuses aliases: aliases of aliases may stand for more than the memory holds."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError('an alias')
-        return super().compose_node(parent, index)
-
-
 def _card_head(card: Path) -> Mapping[str, Any]:
     """Return the YAML at the head of a README; nothing if there is none that can be read."""
     if not card.is_file() or card.stat().st_size > CARD_BYTES:
         return {}
     try:
         found = re.match(r'---\n(.*?)\n---', card.read_text('utf-8-sig'), re.DOTALL)
-        head = found[1] if found else ''
-        loaded = yaml.load(head, _LoaderWithoutAliases)
+        head = found[1] if found and not ANCHOR.search(found[1]) else ''
+        loaded = yaml.safe_load(head)
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}
     return loaded if isinstance(loaded, Mapping) else {}
@@ -366,7 +257,7 @@ def _mappings(values: object) -> list[Mapping[str, Any]]:
 
 
 def read_folder(
-    parts: Sequence[Part], folder: Path, subfolders: Sequence[str]
+    parts: Sequence[DataPart], folder: Path, subfolders: Sequence[str]
 ) -> dict[str, list[Row]]:
     """Read all parts from a folder or, if it holds none of them, from one of its subfolders.
 
@@ -385,7 +276,7 @@ def read_folder(
     """
     best: dict[str, list[Path]] = {}
     places = dict.fromkeys(('data', *subfolders))
-    searches: list[Callable[[Part], list[Path]]] = [
+    searches: list[Callable[[DataPart], list[Path]]] = [
         partial(declared_files, snapshot=folder, head=_card_head(folder / 'README.md')),
         *(partial(find_files, folder=folder / place) for place in ('', *places)),
     ]
@@ -393,15 +284,16 @@ def read_folder(
         found = {part.name: paths for part in parts if (paths := search(part))}
         if len(found) > len(best):
             best = found
-    missing = [part for part in parts if part.name not in best]
-    if missing:
+    if missing := [part for part in parts if part.name not in best]:
         names = ', '.join(f'{stem}.jsonl' for part in missing for stem in part.layouts[0])
+        stems = map(' with '.join, missing[0].layouts)
+        looked_for = itertools.chain(stems, *missing[0].hub_names())
         there = (
             ', '.join(str(path) for paths in best.values() for path in paths)
             or 'none of the data set'
         )
         raise ValueError(
-            f'{folder}: {names} not found. Looked for {_looked_for(missing[0])}'
+            f'{folder}: {names} not found. Looked for {", ".join(looked_for)}'
             + (', and likewise for the others' if missing[1:] else '')
             + f', each as {", ".join(FORMATS)}, in the folder and in its subfolders '
             f'{", ".join(places)}, and for what its README.md declares; files found: {there}'
@@ -409,9 +301,3 @@ def read_folder(
     return {
         name: [row for path in paths for row in read_rows(path)] for name, paths in best.items()
     }
-
-
-def _looked_for(part: Part) -> str:
-    """Return the names without ending under which a part is looked for."""
-    names = [*map(' with '.join, part.layouts)]
-    return ', '.join([*names, *(name for names in part.hub_names() for name in names)])

@@ -10,8 +10,8 @@ from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
-    Part,
-    Question,
+    DataPart,
+    DatasetProblem,
     Row,
     check_counts,
     optional_text,
@@ -43,7 +43,6 @@ class LiveMathBench(GPassKDataset):
         hub: str | None = 'opencompass/LiveMathBench',
         modelscope: str | None = 'opencompass/LiveMathBench',
         download: bool = True,
-        strict: bool = True,
     ) -> Dataset:
         """Return the rows, one per problem.
 
@@ -51,8 +50,8 @@ class LiveMathBench(GPassKDataset):
             version: ``'sample'``, ``'202412'``, ``'202412-hard'``, ``'202505'`` or
                 ``'202505-hard'``.
             path: A folder with a file for each split and language, such as ``AMC_en.jsonl``; a
-                snapshot of a hub's repository; or a file with the fields `split` and `language`.
-                jsonl, json, parquet or csv.
+                snapshot of a hub's repository; or the file of a single part. jsonl, json, parquet
+                or csv.
             splits: Splits to load; by default all of the version.
             languages: Languages to load; by default all of the version.
             prompt: ``'default'`` for this package's prompt, ``'opencompass'`` for OpenCompass's.
@@ -60,7 +59,6 @@ class LiveMathBench(GPassKDataset):
             hub: The repository on the HuggingFace hub, None to leave it out.
             modelscope: The repository on ModelScope, None to leave it out.
             download: Let OpenCompass download its archive if no other source has the data.
-            strict: Raise an error if a part's number of problems is wrong; else warn.
 
         Raises:
             ValueError: If a setting is out of its range, a selected part is missing, or a row lacks
@@ -100,7 +98,6 @@ class LiveMathBench(GPassKDataset):
             title,
             {f'{split}_{language}': count for (split, language), count in wanted.items()},
             rows,
-            strict=strict,
         )
         questions = [
             _question(row, split, language, number, paired=_paired(rows, split, wanted))
@@ -150,12 +147,11 @@ def _selection(version: str, wanted: Mapping[tuple[str, str], int | None]) -> st
     return ending
 
 
-def _part(release: str, split: str, language: str) -> Part:
-    return Part(
+def _part(release: str, split: str, language: str) -> DataPart:
+    return DataPart(
         name=f'{split}_{language}',
         layouts=((f'{split}_{language}',),),
         hub_configs=(f'v{release}_{split}_{language}',),
-        labels={'split': split, 'language': language},
     )
 
 
@@ -166,8 +162,8 @@ def _paired(
     return len({len(rows[f'{s}_{language}']) for s, language in wanted if s == split}) == 1
 
 
-def _question(row: Row, split: str, language: str, number: int, *, paired: bool) -> Question:
-    return Question(
+def _question(row: Row, split: str, language: str, number: int, *, paired: bool) -> DatasetProblem:
+    return DatasetProblem(
         problem_id=f'{split}_{language}/{number}',
         question=text_field(row, ['question']),
         answer=text_field(row, ['answer']),

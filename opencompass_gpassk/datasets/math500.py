@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
@@ -11,8 +10,8 @@ from opencompass.registry import LOAD_DATASET
 from opencompass_gpassk.answers.extract import boxed
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
-    Part,
-    Question,
+    DataPart,
+    DatasetProblem,
     Row,
     check_counts,
     optional_text,
@@ -20,29 +19,27 @@ from opencompass_gpassk.datasets.data_files import (
 )
 from opencompass_gpassk.datasets.sources import load_rows
 
-COUNTS = {1: 43, 2: 90, 3: 105, 4: 128, 5: 134}  # problems of each level
+BENCHMARK = 'MATH500-L5'
+COUNT = 134
 LAYOUTS = (('test',), ('math500',), ('MATH-500',), ('test_prm800k_500',))
 
 
 @LOAD_DATASET.register_module()
 class MATH500L5(GPassKDataset):
-    """MATH-500, by default its 134 problems of level 5. See :meth:`load` for the settings."""
+    """The 134 problems of level 5 of MATH-500. See :meth:`load` for the settings."""
 
     @staticmethod
     def load(
-        levels: Sequence[int] = (5,),
         path: str | None = None,
         hub: str | None = 'HuggingFaceH4/MATH-500',
         modelscope: str | None = 'AI-ModelScope/MATH-500',
         download: bool = True,
         prompt: str = 'default',
         cot: bool = True,
-        strict: bool = True,
     ) -> Dataset:
         """Load the problems.
 
         Args:
-            levels: Levels of difficulty to keep, from 1 to 5.
             path: A file, a folder with ``test.jsonl``, or a snapshot of a hub's repository; rows
                 have ``problem``, ``answer``, ``level``, ``subject``, ``unique_id``. If given, no
                 other source is tried.
@@ -51,19 +48,14 @@ class MATH500L5(GPassKDataset):
             download: Let OpenCompass download the data if no other source has them.
             prompt: ``'default'`` or ``'opencompass'``.
             cot: Ask for reasoning step by step.
-            strict: Raise an error if the number of problems is wrong; else warn.
 
         Raises:
-            ValueError: If a setting is unknown, no source has the data, a row is malformed, or
+            ValueError: If the prompt is unknown, no source has the data, a row is malformed, or
                 problems are missing.
         """
-        if not levels or set(levels) - set(COUNTS):
-            raise ValueError(f'levels is {list(levels)}; give some of 1, 2, 3, 4, 5')
-        kept = sorted(set(levels))
-        benchmark = f'MATH500-L{"+".join(map(str, kept))}'
         loaded = load_rows(
-            benchmark,
-            (Part('test', LAYOUTS),),
+            BENCHMARK,
+            (DataPart('test', LAYOUTS),),
             path=path,
             subfolders=('math500', 'MATH-500', 'math', 'data/math'),
             hub=hub,
@@ -71,37 +63,31 @@ class MATH500L5(GPassKDataset):
             opencompass='opencompass/math',
             download=download,
         )
-        levelled = [(_level(row), row) for row in loaded['test']]
-        numbered = [(i, row) for i, (level, row) in enumerate(levelled, 1) if level in kept]
-        check_counts(
-            benchmark,
-            {'test': sum(COUNTS[level] for level in kept)},
-            {'test': [row for _, row in numbered]},
-            strict=strict,
-        )
+        numbered = [(i, row) for i, row in enumerate(loaded['test'], 1) if _level(row) == '5']
+        check_counts(BENCHMARK, {'test': COUNT}, {'test': [row for _, row in numbered]})
         questions = [_question(row, number) for number, row in numbered]
-        return make_dataset(questions, benchmark=benchmark, version='1', prompt=prompt, cot=cot)
+        return make_dataset(questions, benchmark=BENCHMARK, version='1', prompt=prompt, cot=cot)
 
 
-def _question(row: Row, number: int) -> Question:
+def _question(row: Row, number: int) -> DatasetProblem:
     problem_id = optional_text(row, 'unique_id') or f'{number}'
-    return Question(
+    return DatasetProblem(
         problem_id=problem_id,
         cluster=problem_id,
         language='en',
         question=text_field(row, ['problem', 'question']),
         answer=_answer(row),
-        level=str(_level(row)),
+        level='5',
         subject=optional_text(row, 'subject') or optional_text(row, 'type'),
     )
 
 
-def _level(row: Row) -> int:
+def _level(row: Row) -> str:
     value = str(row.fields.get('level', ''))
     match = re.fullmatch(r'(?:Level )?([1-5])', value)
     if not match:
         raise ValueError(f'{row.place}: field level is {value!r}; a number from 1 to 5 is needed')
-    return int(match.group(1))
+    return match[1]
 
 
 def _answer(row: Row) -> str:

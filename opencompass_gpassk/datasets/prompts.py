@@ -17,7 +17,6 @@ from pathlib import Path
 
 from opencompass_gpassk.datasets.language import language_of
 
-EXAMPLES = ('math', 'leetcode')
 STOP = 'Problem:'  # a model that continues after its answer writes another problem
 MINERVA = 'opencompass.configs.datasets.math.math_4shot_example_from_google_research'
 OWN = Path(__file__).parents[1] / 'rv/prompts/leetcode_4shot.jsonl'
@@ -28,7 +27,7 @@ def few_shot_prompt(question: str, examples: str) -> str:
 
     Args:
         question: The problem's text.
-        examples: One of ``EXAMPLES``.
+        examples: ``'math'`` or ``'leetcode'``.
 
     Raises:
         ValueError: If the installed OpenCompass no longer has its examples.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.datasets.data_files import (
-    Question,
+    DatasetProblem,
     Row,
     optional_text,
     read_rows,
@@ -89,7 +89,7 @@ def version_id(group: str, version: str, language: str) -> str:
     return f'{group}/{version}' + ('' if language == 'en' else f'/{language}')
 
 
-def all_or_none(problems: Sequence[Question | Problem], place: str) -> None:
+def all_or_none(problems: Sequence[DatasetProblem | Problem], place: str) -> None:
     """Check that all problems of a file are versions of questions, or none is.
 
     Args:

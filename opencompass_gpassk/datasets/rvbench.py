@@ -9,12 +9,11 @@ from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Question
+from opencompass_gpassk.datasets.data_files import DatasetProblem
 from opencompass_gpassk.datasets.rv_files import read_posed, version_id
 from opencompass_gpassk.rv.generation import PosedQuestion, generate
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP, is_executed, questions
 
-KEPT = ('all', 'versions', 'originals')
 NAMES = {'math': 'RV-MATH', 'leetcode': 'RV-LEETCODE', 'all': 'RV-Bench'}
 VERSION = '2'  # of the questions
 
@@ -28,7 +27,6 @@ class RVBench(GPassKDataset):
         source: str = 'math',
         per_group: int = PER_GROUP,
         seed: int = DEFAULT_SEED,
-        keep: str = 'all',
         names: Sequence[str] = (),
         languages: Sequence[str] = ('en',),
         path: str | None = None,
@@ -43,8 +41,6 @@ class RVBench(GPassKDataset):
             source: ``math``, ``leetcode`` or ``all``.
             per_group: Versions of each question, at least 2; a file determines its own number.
             seed: Seed of the versions; another seed gives another, equally hard, set of problems.
-            keep: ``all``, only ``versions`` or only ``originals``. CR, OOR and the drop from
-                originals to versions need both in one data set.
             names: Names of questions to load, from ``gpassk rv list`` or the file; by default all.
             languages: ``en``, ``cn`` or both, for generated ones; a version has the same numbers
                 in both. Each language has groups of its own.
@@ -63,8 +59,6 @@ class RVBench(GPassKDataset):
         """
         if source not in NAMES:
             raise ValueError(f'source is {source!r}; use one of {", ".join(NAMES)}')
-        if keep not in KEPT:
-            raise ValueError(f'keep is {keep!r}; use one of {", ".join(KEPT)}')
         own = is_executed(path)
         if (own or not path) and (not isinstance(per_group, int) or per_group < 2):
             raise ValueError(f'per_group is {per_group!r}; a group has at least 2 versions')
@@ -81,12 +75,8 @@ class RVBench(GPassKDataset):
             rows = list(generate(source, per_group, seed, names, languages, path))
             version = f'{"own" if own else VERSION}:seed{seed}:{per_group}'
         return make_dataset(
-            [
-                _question(row)
-                for row in rows
-                if keep == 'all' or row.original == (keep == 'originals')
-            ],
-            benchmark=benchmark or _name(source, keep, names, path),
+            [_question(row) for row in rows],
+            benchmark=benchmark or _name(source, names, path),
             version=version,
             prompt=prompt,
             cot=cot,
@@ -103,16 +93,16 @@ def _named(rows: list[PosedQuestion], names: Sequence[str], path: str) -> list[P
     return [row for row in rows if not names or row.group in names]
 
 
-def _name(source: str, keep: str, names: Sequence[str], path: str | None) -> str:
+def _name(source: str, names: Sequence[str], path: str | None) -> str:
     """Return a benchmark name that describes the selected problems."""
     name = Path(path).stem if path else NAMES[source]
     if names:
         name += f', {len(names)} of {len(questions(source))} questions' if not path else ', a part'
-    return name if keep == 'all' else f'{name}, {keep} alone'
+    return name
 
 
-def _question(row: PosedQuestion) -> Question:
-    return Question(
+def _question(row: PosedQuestion) -> DatasetProblem:
+    return DatasetProblem(
         problem_id=version_id(row.group, row.version, row.language),
         question=row.question,
         answer=row.answer,

@@ -10,9 +10,8 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from opencompass_gpassk.datasets.data_files import FORMATS, Part, Row, read_folder, read_rows
+from opencompass_gpassk.datasets.data_files import FORMATS, DataPart, Row, read_folder, read_rows
 
 PROBE_SECONDS = 4.0
 TOLD = 900  # characters of a source's error
@@ -52,7 +51,7 @@ def hub_snapshot(repository: str) -> Path:
         ) from error
 
 
-def read_modelscope(repository: str, parts: Sequence[Part]) -> RowsByPart:
+def read_modelscope(repository: str, parts: Sequence[DataPart]) -> RowsByPart:
     """Read all parts from ModelScope.
 
     Raises:
@@ -66,11 +65,16 @@ def read_modelscope(repository: str, parts: Sequence[Part]) -> RowsByPart:
     if unreachable := _unreachable('https://www.modelscope.cn'):
         raise ConnectionError(unreachable)
 
-    def load(part: Part, config: str | None) -> Any:
-        settings = {'subset_name': config} if config else {}
-        return MsDataset.load(repository, split=part.hub_split, **settings)
-
-    return _rows_of(repository, parts, load)
+    found: RowsByPart = {part.name: [] for part in parts}
+    for part in parts:
+        for config in part.hub_configs:
+            settings = {'subset_name': config} if config else {}
+            loaded = MsDataset.load(repository, split=part.hub_split, **settings)
+            name = f'{repository}/{config}' if config else repository
+            found[part.name] += [
+                Row(f'{name}, row {i}', dict(fields)) for i, fields in enumerate(loaded, start=1)
+            ]
+    return found
 
 
 def opencompass_download(known: str) -> Path:
@@ -103,26 +107,9 @@ def _unreachable(url: str) -> str:
     return ''
 
 
-def _rows_of(
-    repository: str, parts: Sequence[Part], load: Callable[[Part, str | None], Any]
-) -> RowsByPart:
-    """Return the rows of each part, whose configurations on a hub are loaded one by one."""
-    found: RowsByPart = {part.name: [] for part in parts}
-    for part in parts:
-        for config in part.hub_configs:
-            name = f'{repository}/{config}' if config else repository
-            rows = enumerate(load(part, config), start=1)
-            found[part.name] += [Row(f'{name}, row {i}', dict(fields)) for i, fields in rows]
-    return found
-
-
-class DataNotFoundError(ValueError):
-    """No source has the data."""
-
-
 def load_rows(
     title: str,
-    parts: Sequence[Part],
+    parts: Sequence[DataPart],
     *,
     path: str | None,
     subfolders: Sequence[str] = (),
@@ -147,8 +134,8 @@ def load_rows(
         narrowing: How the user can select fewer parts, for the message about a missing file.
 
     Raises:
-        ValueError: If the user's own path doesn't exist or lacks a part.
-        DataNotFoundError: If no source has the data; it names each source with the reason.
+        ValueError: If the user's own path doesn't exist or lacks a part, or no source has the
+            data; it names each source with the reason.
     """
     read = partial(_read_path, title, parts, subfolders, narrowing)
     if path:
@@ -174,7 +161,7 @@ def load_rows(
             told = ' '.join(str(error).split()) or 'no message'
             failures.append(f'{name}: {type(error).__name__}: {told[:TOLD]}')
     tried = '\n'.join(f'  - {failure}' for failure in failures or ['nothing: all are turned off'])
-    raise DataNotFoundError(
+    raise ValueError(
         f'{title}: no source has the data. Tried:\n{tried}\n'
         'Supply them in one of three ways:\n'
         "  1. files of your own: path='FOLDER or FILE' in the data set's config, or the "
@@ -200,7 +187,7 @@ def cache_folders(known: str) -> list[Path]:
 
 
 def _read_path(
-    title: str, parts: Sequence[Part], subfolders: Sequence[str], narrowing: str, path: Path
+    title: str, parts: Sequence[DataPart], subfolders: Sequence[str], narrowing: str, path: Path
 ) -> RowsByPart:
     if path.is_dir():
         try:
@@ -209,41 +196,14 @@ def _read_path(
             hint = f'. {narrowing}' if narrowing else ''
             raise ValueError(f'{title}: {error}{hint}') from error
     if path.is_file():
-        return _read_file(parts, narrowing, path)
+        if len(parts) > 1:
+            raise ValueError(
+                f'{path} is one file, but {len(parts)} parts are selected; give a folder with '
+                f'{_file_names(parts)}. {narrowing}'
+            )
+        return {parts[0].name: read_rows(path)}
     raise ValueError(f'{title}: path {str(path)!r} does not exist')
 
 
-def _read_file(parts: Sequence[Part], narrowing: str, path: Path) -> RowsByPart:
-    """Read a single file that holds one part, or all parts with their labels as fields."""
-    rows = read_rows(path)
-    if len(parts) == 1 and not (
-        parts[0].labels.keys() <= (rows[0].fields.keys() if rows else set()) and parts[0].labels
-    ):
-        return {parts[0].name: rows}
-    for part in parts:
-        if (path.stem,) in part.layouts:
-            raise ValueError(
-                f'{path} holds only {part.name}, but {len(parts)} parts are selected. '
-                f'{narrowing or "Give the folder"}'
-            )
-    names = list(parts[0].labels)
-    found: RowsByPart = {part.name: [] for part in parts}
-    for row in rows:
-        missing = [name for name in names if name not in row.fields]
-        if missing:
-            raise ValueError(
-                f'{row.place}: field {" and ".join(missing)} is missing, which tells the part of a '
-                f'row in a file with several parts; add it, or give a folder with '
-                f'{_file_names(parts)}'
-            )
-        for part in parts:
-            if all(str(row.fields[name]) == label for name, label in part.labels.items()):
-                found[part.name].append(row)
-    empty = [name for name, members in found.items() if not members]
-    if empty:
-        raise ValueError(f'{path}: no rows of {", ".join(empty)}. {narrowing}')
-    return found
-
-
-def _file_names(parts: Sequence[Part]) -> str:
+def _file_names(parts: Sequence[DataPart]) -> str:
     return ', '.join(f'{stem}.jsonl' for part in parts for stem in part.layouts[0])

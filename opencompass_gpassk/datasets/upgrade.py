@@ -26,7 +26,7 @@ from opencompass.registry import LOAD_DATASET
 from opencompass.utils import dataset_abbr_from_cfg, get_logger
 
 from opencompass_gpassk.datasets import settings
-from opencompass_gpassk.formats.display import shortened
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.parse_settings import gpus_asked
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.running_task import leave_responses_unread
@@ -87,7 +87,6 @@ def upgraded(
     greedy: bool = False,
     limit: int | None = None,
     sampling: str | Mapping[str, Any] | None = None,
-    temperature: float | None = None,
     max_out_len: int | None = None,
     judge: str | Mapping[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
@@ -104,8 +103,6 @@ def upgraded(
         sampling: Of the samples, as in
             :class:`~opencompass_gpassk.inference.inferencer.GPassKGenInferencer`, such as
             ``'model'`` for what each model's config says; by default the paper's protocol.
-        temperature: Of the samples, if ``sampling`` is not given; by default as GPASSK_TEMPERATURE
-            says, else 1.0.
         max_out_len: Greatest number of tokens of a response; by default as GPASSK_MAX_OUT_LEN says,
             else the data set's own, else the model's.
         judge: As in :class:`~opencompass_gpassk.evaluator.GPassKEvaluator`: ``'rule'``,
@@ -134,14 +131,12 @@ def upgraded(
             inference['max_out_len'] = max_out_len
         if sampling is not None and not drawn_greedily:
             inference['sampling'] = sampling if isinstance(sampling, str) else dict(sampling)
-        elif temperature is not None and not drawn_greedily:
-            inference['sampling']['temperature'] = temperature
         times: dict[str, Any] = {'n': 1, 'k': 1} if drawn_greedily else {'n': n, 'k': ks}
         for config in [datasets] if isinstance(datasets, Mapping) else datasets:
             found.append(_upgrade(_plain(config), times, limit, inference, judge))
     if waiting := [one['abbr'] for one in found if _lacks_judge(one['eval_cfg']['evaluator'])]:
         get_logger().warning(
-            f'{shortened(", ".join(waiting), LONGEST)}: judge_cfg is empty, so OC_JUDGE_MODEL '
+            f'{short_line(", ".join(waiting), LONGEST)}: judge_cfg is empty, so OC_JUDGE_MODEL '
             f'({os.environ.get("OC_JUDGE_MODEL") or "not set"}) is the judge; a loop that sets '
             'judge_cfg must come before upgrade, which moves the evaluator one level deeper'
         )

@@ -104,11 +104,6 @@ def called(abbrs: Iterable[str]) -> dict[str, str]:
     return {one: next((n for n in of if taken[n] == 1), one) for one, of in names.items()}
 
 
-def shortened(name: str, most: int) -> str:
-    """Return a name, cut to at most ``most`` characters."""
-    return name if len(name) <= most else f'{name[: most - 1]}…'
-
-
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Show a ValueError of the block as its message alone, on a terminal, if nothing catches it.

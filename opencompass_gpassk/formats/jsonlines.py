@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import re
 import sys
-import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.stored_files import GZIP, SAMPLES, stored_lines
+from opencompass_gpassk.formats.stored_files import SAMPLES, bounded_lines
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 ROWS = SAMPLES._replace(lines=SAMPLES.size)  # whose lines may be short
@@ -30,25 +28,13 @@ def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     Raises:
         ValueError: If the file is gzipped and damaged, or larger than ``ROWS``.
     """
-    regular = str(path) != '-' and Path(path).is_file()
-    lines = stored_lines(Path(path), ROWS) if regular else _streamed(path)
-    for number, line in enumerate(lines, start=1):
-        text = line.decode('utf-8', 'surrogateescape')
-        text = text.removeprefix('\ufeff') if number == 1 else text
-        if text.strip():
-            yield number, text
-
-
-def _streamed(path: str | Path) -> Iterator[bytes]:
-    """Yield the lines of standard input or a pipe, which can be read only once."""
-    with ExitStack() as stack:
-        standard = str(path) == '-'
-        raw: Any = sys.stdin.buffer if standard else stack.enter_context(Path(path).open('rb'))
-        packed = raw.peek(2)[:2] == GZIP
-        try:
-            yield from gzip.GzipFile(fileobj=raw) if packed else raw
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f'{path}: damaged gzip file: {error}') from error
+    standard: Any = nullcontext(sys.stdin.buffer)
+    with standard if str(path) == '-' else Path(path).open('rb') as file:
+        for number, line in enumerate(bounded_lines(file, path, ROWS), start=1):
+            text = line.decode('utf-8', 'surrogateescape')
+            text = text.removeprefix('\ufeff') if number == 1 else text
+            if text.strip():
+                yield number, text
 
 
 @contextmanager
@@ -110,15 +96,6 @@ def as_row(value: Any) -> dict[str, Any]:
     """Return a value as a row; raise a ValueError if it is no object."""
     if not isinstance(value, dict):
         raise ValueError(f'a row is an object {{…}}, not a {type(value).__name__}')
-    return value
-
-
-def as_list(path: Path, value: Any) -> list[Any]:
-    """Return what a JSON file holds, if it is a list; raise a ValueError that names the file."""
-    if not isinstance(value, list):
-        raise ValueError(
-            f'{path}: rows are an object {{…}} or a list of them, not a {type(value).__name__}'
-        )
     return value
 
 

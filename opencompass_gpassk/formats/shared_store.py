@@ -38,7 +38,7 @@ BUSY_SECONDS = 60.0
 AT_ONCE = 900  # entries in a statement; every build of SQLite takes 999 parameters
 MOST_BYTES = 1 << 26  # of an unpacked value; a hostile file may hold a bomb
 
-Entry = tuple[bytes, bytes, Mapping[str, Any]]  # source, subject and value, in JSON values
+StoreEntry = tuple[bytes, bytes, Mapping[str, Any]]  # source, subject and value, in JSON values
 T = TypeVar('T')
 
 
@@ -107,7 +107,7 @@ class Store:
                 raise ValueError(f'{file} leads out of the run; set {cls.variable} to the file')
         return path
 
-    def look_up(self, source: bytes, subjects: Iterable[bytes]) -> Iterator[Entry]:
+    def look_up(self, source: bytes, subjects: Iterable[bytes]) -> Iterator[StoreEntry]:
         """Yield a source's entries about those subjects that have one.
 
         Entries that other processes stored meanwhile are among them.
@@ -118,7 +118,7 @@ class Store:
             for row in self._read(f'source = ? AND subject IN ({marks})', source, *chunk):
                 yield self._entry(row)
 
-    def entries(self, source: bytes | None = None) -> Iterator[Entry]:
+    def entries(self, source: bytes | None = None) -> Iterator[StoreEntry]:
         """Yield all entries, or those of a source, in the order in which they were stored."""
         last = -(1 << 63)
         where = 'id > ? AND source IS ifnull(?, source) ORDER BY id LIMIT ?'
@@ -126,7 +126,7 @@ class Store:
             yield from map(self._entry, rows)
             last = rows[-1][0]
 
-    def keep(self, entries: Iterable[Entry], *, replace: bool = False) -> list[bool]:
+    def keep(self, entries: Iterable[StoreEntry], *, replace: bool = False) -> list[bool]:
         """Store entries durably, all in one transaction; return which were written.
 
         Args:
@@ -284,7 +284,7 @@ class Store:
         )
         print(self.damage, file=sys.stderr)
 
-    def _entry(self, row: tuple[int, bytes, bytes, bytes]) -> Entry:
+    def _entry(self, row: tuple[int, bytes, bytes, bytes]) -> StoreEntry:
         _, source, subject, value = row
         try:
             unpacking = zlib.decompressobj()

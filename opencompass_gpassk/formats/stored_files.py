@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import gzip
 import json
 import os
 import re
@@ -16,6 +17,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -51,13 +53,12 @@ SAMPLES = LineBounds(PREDICTIONS_BYTES, 1_000_000, RESULT_BYTES)
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 GZIP = b'\x1f\x8b'
 TRIALS_ENDING = '.trials.jsonl.gz'  # of the file of trials beside a result
-MEMBERS = 1000  # of a gzip file; reading many empty ones would take minutes
 PIECE = MIB  # bytes read at once
 BLANK = re.compile(r'[ \t\n\r]*')
 DECODER = json.JSONDecoder()
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> BufferedReader:
     """Open a regular file, or a link to one, to read its bytes.
 
     Raises:
@@ -78,7 +79,7 @@ def open_regular(path: Path) -> BinaryIO:
     return os.fdopen(file, 'rb')
 
 
-def read_bytes(path: Path, most: int) -> bytes:
+def read_bytes(path: Path, most: int, remedy: str = 'delete it and make it again') -> bytes:
     """Return the bytes of a file.
 
     Raises:
@@ -88,7 +89,7 @@ def read_bytes(path: Path, most: int) -> bytes:
     with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise _unreadable(path, f'it is larger than {_size(most)}')
+        raise _unreadable(path, f'it is larger than {_size(most)}', remedy)
     return data
 
 
@@ -137,25 +138,44 @@ def read_members(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def stored_lines(path: Path, bounds: LineBounds) -> Iterator[bytes]:
-    """Yield the lines of a file, gzipped or not, after checking the whole file against the bounds.
+    """Yield the lines of a file, gzipped or not, without their ends.
 
     Raises:
         ValueError: If there is no file, it can't be read, is damaged, or is too large.
     """
     try:
-        with open_regular(path) as file:
-            _check_lines(path, _pieces(file), bounds)
-            file.seek(0)
-            rest = b''
-            for piece in _pieces(file):
-                *lines, rest = (rest + piece).split(b'\n')
-                yield from lines
-            if rest:
-                yield rest
+        file = open_regular(path)
     except FileNotFoundError as error:
         raise _unreadable(path, 'there is no such file') from error
-    except (zlib.error, EOFError) as error:
+    with file:
+        yield from bounded_lines(file, path, bounds)
+
+
+def bounded_lines(file: BufferedReader, path: Path | str, bounds: LineBounds) -> Iterator[bytes]:
+    """Yield the lines of an open file as :func:`stored_lines` does."""
+    packed = file.peek(2)[:2] == GZIP
+    stream: Any = gzip.GzipFile(fileobj=file) if packed else file
+    size = lines = 0
+    rest = b''
+    try:
+        while piece := stream.read(PIECE):
+            *whole, rest = (rest + piece).split(b'\n')
+            size += len(piece)
+            lines += len(whole)
+            longest = max(map(len, (*whole[:1], rest)))  # the others are no longer than a piece
+            for number, most, name in (
+                (size, bounds.size, _size(bounds.size)),
+                (lines, bounds.lines, f'{bounds.lines} lines'),
+                (longest, bounds.longest, f'{_size(bounds.longest)} in a line'),
+            ):
+                if number > most:
+                    remedy = 'split it, or make it again'
+                    raise _unreadable(path, f'it holds more than {name}', remedy)
+            yield from whole
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise _unreadable(path, f'damaged gzip file: {error}') from error
+    if rest:
+        yield rest
 
 
 @contextmanager
@@ -270,48 +290,9 @@ def _skip(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def _check_lines(path: Path, pieces: Iterator[bytes], bounds: LineBounds) -> None:
-    """Raise a ValueError above a bound; a line within one piece is never too long."""
-    size = lines = line = 0
-    for piece in pieces:
-        first = piece.find(b'\n')
-        size += len(piece)
-        lines += piece.count(b'\n')
-        line += first if first >= 0 else len(piece)
-        for number, most, name in (
-            (size, bounds.size, _size(bounds.size)),
-            (line, bounds.longest, f'{_size(bounds.longest)} in a line'),
-            (lines, bounds.lines, f'{bounds.lines} lines'),
-        ):
-            if number > most:
-                raise _unreadable(path, f'it holds more than {name}', 'split it, or make it again')
-        if first >= 0:
-            line = len(piece) - piece.rfind(b'\n') - 1
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield a file's bytes in pieces, unpacked if it is gzipped."""
-    data = file.read(PIECE)
-    if not data.startswith(GZIP):
-        while data:
-            yield data
-            data = file.read(PIECE)
-        return
-    for _ in range(MEMBERS):
-        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-        while not member.eof:
-            piece = member.decompress(data, PIECE)
-            if not piece and not data:
-                raise EOFError('it is cut off')
-            yield piece
-            data = member.unconsumed_tail or member.unused_data or file.read(PIECE)
-        data = data.lstrip(b'\0')
-        if not data:
-            return
-    raise EOFError(f'it has more than {MEMBERS} parts')
-
-
-def _unreadable(path: Path, why: object, remedy: str = 'delete it and make it again') -> ValueError:
+def _unreadable(
+    path: Path | str, why: object, remedy: str = 'delete it and make it again'
+) -> ValueError:
     return ValueError(f'{path}: not readable: {why}; {remedy}')
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.shared_store import Entry, Store, StoreError
+from opencompass_gpassk.formats.shared_store import Store, StoreEntry, StoreError
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.metrics.judge_error import is_labelled
@@ -199,7 +199,7 @@ def judge_key(judge: JudgeIdentity) -> bytes:
     return _description(judge)[1]
 
 
-def _description(judge: JudgeIdentity) -> Entry:
+def _description(judge: JudgeIdentity) -> StoreEntry:
     """Return a judge's own entry; its settings survive JSON, in which keys are texts."""
     settings = json.loads(json.dumps(dict(judge.settings), default=str))
     digest = JudgeIdentity(judge.model, judge.prompt, settings).digest
@@ -207,7 +207,7 @@ def _description(judge: JudgeIdentity) -> Entry:
     return JUDGE, bytes.fromhex(digest), value
 
 
-def _entry(record: Record) -> Entry:
+def _entry(record: Record) -> StoreEntry:
     value = record.triple._asdict() | vars(record.said)
     value |= {'verdict': record.said.verdict.value, 'created': record.created}
     source = HUMAN if record.judge is None else judge_key(record.judge)

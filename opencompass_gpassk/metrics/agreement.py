@@ -121,10 +121,9 @@ def _kappa(table: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
     Bulletin 72 (1969), 323-327). Both are NaN if the table is empty or all trials are in one class.
     """
     total = table.sum()
-    nothing = float('nan'), np.full(table.shape, np.nan)
     # p_e is 1 if all trials are in one class. Compare counts: rounding may leave p_e just below 1.
     if not total or (np.diag(table) == total).any():
-        return nothing
+        return float('nan'), np.full(table.shape, np.nan)
     share = table / total
     first, second = share.sum(axis=1), share.sum(axis=0)
     same, chance = float(np.trace(share)), float(first @ second)

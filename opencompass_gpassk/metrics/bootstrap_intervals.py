@@ -13,7 +13,6 @@ differences it is too short more often. There
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -130,29 +129,6 @@ def bootstrap_means(
     return Intervals(estimate, below, above, tuple(map(str, names)))
 
 
-def resampled_weights(
-    clusters: int, resamples: int, seed: int
-) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Yield how often each resample contains each cluster, in blocks of bounded size.
-
-    Args:
-        clusters: Number of clusters, C.
-        resamples: Number of resamples, R.
-        seed: The resamples depend on these three arguments only.
-
-    Yields:
-        The slice of the block's resamples, and weights of shape (block, C); each row sums to C.
-    """
-    rng = np.random.default_rng([*b'bootstrap', seed])
-    rows = max(BLOCK // max(clusters, 1), 1)
-    for start in range(0, resamples, rows):
-        size = min(rows, resamples - start)
-        drawn = rng.integers(0, clusters, (size, clusters))
-        drawn += np.arange(size)[:, None] * clusters
-        counts = np.bincount(drawn.reshape(-1), minlength=size * clusters)
-        yield slice(start, start + size), counts.reshape(size, clusters).astype(float)
-
-
 def _bootstrap(
     sums: ClusterSums, resamples: int, seed: int, method: str, level: float, tie: Numbers
 ) -> Numbers:
@@ -173,12 +149,23 @@ def _bootstrap(
 
 
 def _resampled_means(sums: ClusterSums, resamples: int, seed: int) -> Numbers:
-    """Return each column's mean in each resample, shape (M, R)."""
+    """Return each column's mean in each resample, shape (M, R), in blocks of bounded size.
+
+    The resamples depend on their number, on that of the clusters and on the seed alone.
+    """
+    rng = np.random.default_rng([*b'bootstrap', seed])
+    clusters = len(sums.totals)
     means = np.empty((sums.totals.shape[1], resamples))
     counts, kind = np.unique(sums.counts, axis=1, return_inverse=True)
-    for block, weights in resampled_weights(len(sums.totals), resamples, seed):
-        size = (counts.T @ weights.T)[kind.reshape(-1)]
-        means[:, block] = ratio(sums.totals.T @ weights.T, size)
+    rows = max(BLOCK // max(clusters, 1), 1)
+    for start in range(0, resamples, rows):
+        size = min(rows, resamples - start)
+        drawn = rng.integers(0, clusters, (size, clusters))
+        drawn += np.arange(size)[:, None] * clusters
+        times = np.bincount(drawn.reshape(-1), minlength=size * clusters)
+        weights = times.reshape(size, clusters).astype(float)  # of each cluster in each resample
+        total = (counts.T @ weights.T)[kind.reshape(-1)]
+        means[:, start : start + size] = ratio(sums.totals.T @ weights.T, total)
     return means
 
 

@@ -59,11 +59,9 @@ class ClusterSums:
         if weights is not None:
             counts *= np.asarray(weights, float)[:, None]
         numbers = np.where(counts > 0, numbers, 0.0) * counts
-        if clusters is None:
+        if clusters is None or not len(numbers):
             return cls(numbers, counts)
         member = cluster_numbers(clusters, len(numbers))
-        if not len(numbers):
-            return cls(numbers, counts)
         order = np.argsort(member, kind='stable')
         starts = np.flatnonzero(np.diff(member[order], prepend=-1))
         return cls(

@@ -29,8 +29,7 @@ __all__ = [
     'VALIDITY_THRESHOLD',
     'Detection',
     'auc',
-    'detect_invalid',
-    'detect_redundant',
+    'detect',
     'false_positive_rate',
     'macro_f1',
     'redundancy',
@@ -54,7 +53,6 @@ CLASSES = 3
 ROUNDING = 0.02  # how far a softmax in bfloat16 may sum to other than 1
 
 Scores = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 
 def validity(probabilities: ArrayLike) -> Scores:
@@ -152,8 +150,13 @@ def false_positive_rate(
         ValueError: If the lengths differ, correct aren't booleans or the threshold isn't a share.
     """
     _require_share('threshold', threshold)
-    right, scores = _paired('correct', correct, 'validities', validities)
-    scores = scores[right & ~np.isnan(scores)]
+    right, scores = np.asarray(correct), np.asarray(validities, dtype=np.float64)
+    if right.shape != scores.shape or (right.size and right.dtype != np.bool_):
+        raise ValueError(
+            f'correct are of type {right.dtype} and shape {right.shape}, validities of shape '
+            f'{scores.shape}; give booleans and numbers, one of each for a solution'
+        )
+    scores = scores[right.astype(bool) & ~np.isnan(scores)]
     return float(np.mean(scores < threshold)) if scores.size else np.nan
 
 
@@ -214,36 +217,32 @@ class Detection:
     auc: float
 
 
-def detect_invalid(
-    errors: ArrayLike, validities: ArrayLike, threshold: float = VALIDITY_THRESHOLD
-) -> Detection:
-    """Return how well a validity below the threshold detects wrong steps or solutions.
+def detect(errors: ArrayLike, values: ArrayLike, threshold: float, *, below: bool) -> Detection:
+    """Return how well a value beyond the threshold detects people's errors.
 
     Args:
-        errors: Shape (N,) of booleans, people's labels: is it wrong?
-        validities: Shape (N,), NaN where there is no score.
+        errors: Shape (N,) of booleans, people's labels: is it wrong, or redundant?
+        values: Shape (N,), validities or redundancies; NaN where there is no score.
         threshold: In [0, 1].
+        below: Whether a value below the threshold predicts an error, as a validity does, or one
+            above it, as a redundancy does.
 
     Raises:
-        ValueError: If the lengths differ, errors aren't booleans or the threshold isn't a share.
+        ValueError: If the threshold isn't a share.
     """
-    return _detect(errors, 'validities', validities, threshold, worse=-1)
-
-
-def detect_redundant(
-    errors: ArrayLike, redundancies: ArrayLike, threshold: float = REDUNDANCY_THRESHOLD
-) -> Detection:
-    """Return how well a redundancy above the threshold detects redundant steps or solutions.
-
-    Args:
-        errors: Shape (N,) of booleans, people's labels: is it, or a step of it, redundant?
-        redundancies: Shape (N,), NaN where there is no score.
-        threshold: In [0, 1].
-
-    Raises:
-        ValueError: If the lengths differ, errors aren't booleans or the threshold isn't a share.
-    """
-    return _detect(errors, 'redundancies', redundancies, threshold, worse=1)
+    _require_share('threshold', threshold)
+    worse = -1 if below else 1
+    wrong, found = np.asarray(errors, dtype=bool), np.asarray(values, dtype=np.float64)
+    scored = ~np.isnan(found)
+    wrong, badness = wrong[scored], worse * found[scored]
+    return Detection(
+        units=len(wrong),
+        errors=int(wrong.sum()),
+        unscored=int(np.sum(~scored)),
+        threshold=float(threshold),
+        macro_f1=macro_f1(wrong, badness > worse * threshold),
+        auc=auc(wrong, badness),
+    )
 
 
 def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
@@ -256,14 +255,10 @@ def macro_f1(errors: ArrayLike, flagged: ArrayLike) -> float:
     Returns:
         A number in [0, 1]; NaN if both arrays hold errors only, or both hold non-errors only.
 
-    Raises:
-        ValueError: If the lengths differ or the values aren't booleans.
-
     >>> macro_f1([True, True, False, False], [True, False, False, False])
     0.7333333333333334
     """
-    wrong, found = _flags('errors', errors), _flags('flagged', flagged)
-    _require_length('flagged', len(found), len(wrong))
+    wrong, found = np.asarray(errors, dtype=bool), np.asarray(flagged, dtype=bool)
     differ = int(np.sum(wrong != found))
     both = int(np.sum(wrong & found)), int(np.sum(~wrong & ~found))
     # F1 is 2 TP / (2 TP + FP + FN); FP + FN is the same number for both classes.
@@ -281,13 +276,10 @@ def auc(errors: ArrayLike, scores: ArrayLike) -> float:
     Returns:
         A number in [0, 1]; NaN if all or none are errors, or a score is NaN.
 
-    Raises:
-        ValueError: If the lengths differ or errors aren't booleans.
-
     >>> auc([True, True, False, False], [0.9, 0.4, 0.4, 0.1])
     0.875
     """
-    wrong, values = _paired('errors', errors, 'scores', scores)
+    wrong, values = np.asarray(errors, dtype=bool), np.asarray(scores, dtype=np.float64)
     positives = int(wrong.sum())
     pairs = positives * (len(wrong) - positives)
     if not pairs or np.isnan(values).any():
@@ -296,52 +288,7 @@ def auc(errors: ArrayLike, scores: ArrayLike) -> float:
     return float(wins / pairs)
 
 
-def _paired(
-    flags_name: str, flags: ArrayLike, name: str, scores: ArrayLike
-) -> tuple[Flags, Scores]:
-    """Return flags and scores as arrays of one length; ValueError if they aren't."""
-    yes, values = _flags(flags_name, flags), np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1:
-        raise ValueError(f'{name} have shape {values.shape}; give one each, shape (N,)')
-    _require_length(name, len(values), len(yes))
-    return yes, values
-
-
 def _require_share(name: str, value: float) -> None:
     """Raise a ValueError if a setting isn't a share from 0 to 1."""
     if not 0 <= value <= 1:
         raise ValueError(f'{name} is {value}; give a share from 0 to 1')
-
-
-def _detect(
-    errors: ArrayLike, name: str, values: ArrayLike, threshold: float, *, worse: int
-) -> Detection:
-    """Return how well values beyond the threshold detect errors; ``worse`` is the sign of bad."""
-    _require_share('threshold', threshold)
-    wrong, found = _paired('errors', errors, name, values)
-    scored = ~np.isnan(found)
-    wrong, badness = wrong[scored], worse * found[scored]
-    return Detection(
-        units=len(wrong),
-        errors=int(wrong.sum()),
-        unscored=int(np.sum(~scored)),
-        threshold=float(threshold),
-        macro_f1=macro_f1(wrong, badness > worse * threshold),
-        auc=auc(wrong, badness),
-    )
-
-
-def _flags(name: str, values: ArrayLike) -> Flags:
-    array = np.asarray(values)
-    if not array.size:
-        array = array.astype(np.bool_)
-    if array.dtype != np.bool_ or array.ndim != 1:
-        raise ValueError(
-            f'{name} are of type {array.dtype} and shape {array.shape}; give booleans, shape (N,)'
-        )
-    return array
-
-
-def _require_length(name: str, count: int, wanted: int) -> None:
-    if count != wanted:
-        raise ValueError(f'{name} holds {count} values; give {wanted}, one each')

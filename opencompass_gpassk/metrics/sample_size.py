@@ -130,12 +130,7 @@ class Plan:
 
         Returns:
             The number n; None if ``MOST_SAMPLES`` are too few, as when all problems are alike.
-
-        Raises:
-            ValueError: If share isn't between 0 and 1.
         """
-        if not 0 < share < 1:
-            raise ValueError(f'share is {share}; give a number between 0 and 1, such as 0.1')
         low, high = self.estimator.k - 1, self.estimator.k
         while not self.within_share(high) <= share:
             if high >= MOST_SAMPLES:

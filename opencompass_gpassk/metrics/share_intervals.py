@@ -295,8 +295,8 @@ def bounded_mean_interval(
     certain = np.abs(median) > unseen * np.where(median > 0, -low, high)
     centre = np.where((low < 0) & (high > 0), np.where(certain, median, 0.0), low)
     excess = sums.deviations(centre)
-    gain = _Part.of(excess, sums.counts, high - centre, level)
-    loss = _Part.of(-excess, sums.counts, centre - low, level)
+    gain = _Side.of(excess, sums.counts, high - centre, level)
+    loss = _Side.of(-excess, sums.counts, centre - low, level)
     products = (gain.deviations * loss.deviations).sum(axis=0)
     squares = (gain.deviations**2).sum(axis=0) * (loss.deviations**2).sum(axis=0)
     correlation = np.where(squares > 0, ratio(products, np.sqrt(squares)), 0.0)
@@ -308,7 +308,7 @@ def bounded_mean_interval(
     return np.clip(mean - below, low, high), np.clip(mean + above, low, high)
 
 
-class _Part(NamedTuple):
+class _Side(NamedTuple):
     """Mean gains or losses, how far their bounds are, and their deviations, shape (C, M)."""
 
     mean: Numbers
@@ -317,7 +317,7 @@ class _Part(NamedTuple):
     deviations: Numbers
 
     @classmethod
-    def of(cls, excess: Numbers, counts: Numbers, reach: Numbers, level: float) -> _Part:
+    def of(cls, excess: Numbers, counts: Numbers, reach: Numbers, level: float) -> _Side:
         """Return the part of the excess that is above 0; ``reach`` is the most that is possible."""
         shares = excess / np.where(reach > 0, reach, np.inf)
         sums = ClusterSums(np.clip(shares, 0.0, counts).round(12), counts)

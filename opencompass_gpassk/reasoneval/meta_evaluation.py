@@ -34,8 +34,7 @@ from opencompass_gpassk.metrics.reasoning import (
     REDUNDANCY_THRESHOLD,
     VALIDITY_THRESHOLD,
     Detection,
-    detect_invalid,
-    detect_redundant,
+    detect,
     false_positive_rate,
     macro_f1,
     redundancy,
@@ -298,7 +297,6 @@ def evaluate_scores(
         threshold = of_classes if recorded.classes else PROCESS_REWARD_THRESHOLD
     aggregate = AGGREGATE[recorded.kind] if aggregate is None else aggregate
     combine = solution_validity if invalid else solution_redundancy
-    detect = detect_invalid if invalid else detect_redundant
     steps = [_step_values(one, recorded) for one in solutions]
     values = np.array([combine(one, aggregate) for one in steps])
     errors = np.array([any(one.errors) for one in solutions])
@@ -307,11 +305,12 @@ def evaluate_scores(
         evaluator=recorded.evaluator,
         kind=recorded.kind,
         aggregate=aggregate,
-        solution=detect(errors, values, threshold),
+        solution=detect(errors, values, threshold, below=invalid),
         step=detect(
             [error for one in solutions for error in one.errors],
             np.concatenate(labelled),
             threshold,
+            below=invalid,
         ),
         values=values,
         errors=errors,
@@ -434,6 +433,6 @@ def detect_errors(
         redundancies += score.redundancy[kept].tolist()
     said = np.array(labels, np.int64)
     return {
-        ErrorKind.INVALID: detect_invalid(said == -1, np.array(validities)),
-        ErrorKind.REDUNDANT: detect_redundant(said == 0, np.array(redundancies)),
+        ErrorKind.INVALID: detect(said == -1, validities, VALIDITY_THRESHOLD, below=True),
+        ErrorKind.REDUNDANT: detect(said == 0, redundancies, REDUNDANCY_THRESHOLD, below=False),
     }

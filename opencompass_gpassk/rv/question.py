@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # Exact: an integer, a fraction, an expression of sympy, a text; a list where any order will do, a
 # tuple where the order matters.
-Answer = Union[int, Fraction, str, list[Any], tuple[Any, ...], 'sympy.Basic']
+ExactAnswer = Union[int, Fraction, str, list[Any], tuple[Any, ...], 'sympy.Basic']
 Known = Mapping[str, Any]  # the variables that are drawn already
 Draw = Callable[[Random, Known], Any]
 Number = int | str  # a text is an expression of the variables before it
@@ -175,7 +175,7 @@ class Question:
     source: str
     subject: str
     level: int | str
-    function: Callable[..., Answer]
+    function: Callable[..., ExactAnswer]
     draws: Mapping[str, Draw]
     statements: Mapping[str, str]
 
@@ -222,7 +222,7 @@ class Version:
 
     question: Question
     variables: Known
-    answer: Answer
+    answer: ExactAnswer
 
     def text(self, language: str = 'en') -> str:
         """Return the problem's text, mathematics in LaTeX between dollar signs."""
@@ -235,7 +235,7 @@ class Version:
         return PLACE.sub(fill, self.question.statements[language])
 
 
-def question(subject: str, level: int | str) -> Callable[[Callable[..., Answer]], Question]:
+def question(subject: str, level: int | str) -> Callable[[Callable[..., ExactAnswer]], Question]:
     """Make the decorated function a question of its module.
 
     Raises:
@@ -244,7 +244,7 @@ def question(subject: str, level: int | str) -> Callable[[Callable[..., Answer]]
     """
     source = next((name for name, subjects in SUBJECTS.items() if subject in subjects), '')
 
-    def add(function: Callable[..., Answer]) -> Question:
+    def add(function: Callable[..., ExactAnswer]) -> Question:
         name = ''.join(part.capitalize() for part in function.__name__.split('_'))
         made = function.__globals__.setdefault(MADE, {})
         draws = {one.name: one.default for one in inspect.signature(function).parameters.values()}
@@ -270,7 +270,7 @@ def question(subject: str, level: int | str) -> Callable[[Callable[..., Answer]]
     return add
 
 
-def _statements(function: Callable[..., Answer]) -> dict[str, str]:
+def _statements(function: Callable[..., ExactAnswer]) -> dict[str, str]:
     """Return language → statement in a function's docstring; {} if it isn't one or two texts."""
     english, *others = re.split(r'\n\s*\n', inspect.cleandoc(function.__doc__ or ''))
     if not english or len(others) > 1 or not all(map(HAN.search, others)):

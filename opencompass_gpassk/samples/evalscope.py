@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row
+from opencompass_gpassk.formats.jsonlines import at_place
+from opencompass_gpassk.formats.tables import unread_rows
 from opencompass_gpassk.samples.inspect_logs import message_text, output_flags
 from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
 
@@ -28,6 +29,7 @@ USAGE = 'predictions'  # kept among what the log says of itself
 def _named(log: Log) -> tuple[str, str]:
     path = Path(log.path).absolute()
     model = path.parent.name if path.parent.parent.name == 'reviews' else ''
+    log.head[USAGE] = _usage(path)
     return model, '' if log.path == '-' else path.stem
 
 
@@ -35,7 +37,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
     scored = part(fields, 'sample_score', of=dict)
     score = part(scored, 'score', of=dict)
     messages = part(fields, 'messages', of=list) if fields.get('messages') else []
-    said = {one['role']: one for one in messages if isinstance(one, dict) and _is_text(one, 'role')}
+    said = {str(one.get('role')): one for one in messages if isinstance(one, dict)}
     asked = part(fields, 'input') if 'user' not in said else message_text(said['user'])
     answered = said.get('assistant')
     values, main = score.get('value'), score.get('main_score_name')
@@ -54,46 +56,26 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | None:
         'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
         'question': asked,
         'answer': gold_answer(fields, 'target'),
-        'sample': sample | (_usage(log).get(index, {}) if isinstance(index, int) else {}),
+        'sample': sample | (log.head[USAGE].get(index, {}) if isinstance(index, int) else {}),
         'theirs': main,
     }
 
 
-def _is_text(fields: Fields, name: str) -> bool:
-    return isinstance(fields.get(name), str)
-
-
-def _usage(log: Log) -> dict[int, Fields]:
-    """Return index → tokens and whether the response was cut off; read once for a log.
-
-    Raises:
-        ValueError: If the predictions are damaged; it names file and line.
-    """
-    if USAGE not in log.head:
-        log.head[USAGE] = _read_usage(Path(log.path).absolute())
-    found = log.head[USAGE]
-    if isinstance(found, str):
-        raise ValueError(found)
-    return found
-
-
-def _read_usage(reviews: Path) -> dict[int, Fields] | str:
-    """Return the same, or what is wrong with the predictions."""
+def _usage(reviews: Path) -> dict[int, Fields]:
+    """Return index → tokens and whether the response was cut off; {} without predictions."""
     folder, model = reviews.parent.parent, reviews.parent.name
     predictions = folder.parent / 'predictions' / model / reviews.name
     found: dict[int, Fields] = {}
     if folder.name != 'reviews' or not predictions.is_file():
         return found
-    place = str(predictions)
     try:
-        for number, line in numbered_lines(predictions):
-            place = f'{predictions}, line {number}'
-            fields = parse_row(line)
-            output = fields.get('model_output')
-            if isinstance(output, dict):
-                found[part(fields, 'index', of=int)] = output_flags(output)
+        for row in unread_rows(predictions):
+            with at_place(row.place):
+                fields = row.read()
+                if isinstance(output := fields.get('model_output'), dict):
+                    found[part(fields, 'index', of=int)] = output_flags(output)
     except ValueError as error:
-        return f'{place}: {error}; move that file away to score without tokens'
+        raise ValueError(f'{error}; move that file away to score without tokens') from error
     return found
 
 

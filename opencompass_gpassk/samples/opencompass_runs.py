@@ -14,7 +14,6 @@ from opencompass_gpassk.runs.config import Run, planned_run, read_run_config
 from opencompass_gpassk.runs.predictions import (
     Gaps,
     IncompletePredictionsError,
-    PredictionFiles,
     by_file,
     find_gaps,
     model_name,
@@ -113,7 +112,11 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
             'accept the gap'
         )
     if files.missing and not gaps.planned:
-        raise IncompletePredictionsError(_gap(recorded, files))
+        unfinished = f', unfinished {", ".join(files.unfinished)}' if files.unfinished else ''
+        raise IncompletePredictionsError(
+            f'{recorded.model}, {recorded.name}: missing {", ".join(files.missing)}{unfinished}; '
+            f'{REMEDY}'
+        )
     if named:
         first = {response.identity: response for response in reversed(responses)}
         responses = [one for one in responses if first[one.identity] is one]
@@ -188,13 +191,6 @@ def _is_leftover(stem: str, done: Collection[str]) -> bool:
     """Tell whether this is an unfinished shard of a data set that was later inferred as a whole."""
     base = stem.rpartition('_')[0]
     return stem not in done and base in done and bool(shard_numbers(base, [stem]))
-
-
-def _gap(recorded: Recorded, files: PredictionFiles) -> str:
-    text = f'{recorded.model}, {recorded.name}: missing {", ".join(files.missing)}'
-    if files.unfinished:
-        text += f', unfinished {", ".join(files.unfinished)}'
-    return f'{text}; {REMEDY}'
 
 
 def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:

@@ -13,6 +13,7 @@ The files of each tool are described in its module, which makes such rows of the
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +25,6 @@ from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id,
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
 from opencompass_gpassk.formats.progress_bar import with_progress
-from opencompass_gpassk.formats.stored_files import SAMPLES
 from opencompass_gpassk.inference.backend import HELD_BACK, REFUSED, truncated_by
 from opencompass_gpassk.responses import Response
 from opencompass_gpassk.samples.evalscope import EVALSCOPE
@@ -47,7 +47,6 @@ COLUMNS = (
     *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
     *(*GROUP_FIELDS, *OF_SAMPLE),
 )
-MOST_FILES = 10_000  # of a folder
 NO_PATH = re.compile(r'[^\w.@+=-]+')
 # Files that somebody may take for samples: the fields that tell, what it is, what to do.
 LOOKS_LIKE = (
@@ -80,10 +79,6 @@ class LogReader:
         with at_place(input_name(path)):
             named = self.tool.named(self.log) if self.tool else ('', '')
         self.model, self.name = map(_tame, named)
-        if self.tool is None:
-            self.stem = 'samples' if path == '-' else Path(path).name.split('.')[0]
-        else:
-            self.stem = self.name or self.tool.name
 
     def _recognised(self) -> Tool | None:
         head = self.log.head
@@ -112,14 +107,13 @@ class LogReader:
         file = input_name(self.path)
         problems: dict[str, Problem] = {}
         responses: list[Response] = []
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         places: dict[str, str] = {}
         by_text: dict[tuple[str, str], str] = {}
         asked: Asked = {}
         named = True
-        size = 0
-        entries = with_progress(self.log.entries, None, 'reading', 'row', shown=report is not None)
-        for entry in entries:
+        shown = with_progress(self.log.rows, None, 'reading', 'row', shown=report is not None)
+        for entry in shown:
             with at_place(entry.place, skip_bad=skip_bad, report=report):
                 row = self._row(entry.number, entry.read())
                 if row is None:
@@ -131,31 +125,26 @@ class LogReader:
                     known_id = by_text.setdefault(text, problem.problem_id)
                     problem = replace(problem, problem_id=known_id)
                 own = problem.problem_id
-                known = problems.get(own)
-                if known and (not one or (known.question, known.gold) != text):
+                found = _samples(row, f'{file}#{entry.number}')
+                known = problems.setdefault(own, problem)
+                if known is not problem and (not one or (known.question, known.gold) != text):
                     raise ValueError(
                         f'field id: {own!r} is already used in {places[own]}; give every problem '
                         'its own'
                     )
-                found = _samples(row, f'{file}#{entry.number}')
-                problems.setdefault(own, problem)
                 places.setdefault(own, entry.place.rpartition(', ')[2])
                 named &= row.get('id') is not None or bool(problem.version)
                 for response in found:
-                    counts[own] = counts.get(own, -1) + 1
                     responses.append(replace(response, identity=(own, counts[own])))
-                    size += len(response.text)
-                size += len(problem.question) + len(problem.gold)
-            if size > SAMPLES.size:
-                raise ValueError(f'{file}: its responses are too long to be held; split it')
+                    counts[own] += 1
         all_or_none(list(problems.values()), file)
         if not problems:
             raise ValueError(
                 f'{file}: there is no usable row; see gpassk score --help for the format'
             )
-        return SampledProblems(
-            self.stem, list(problems.values()), responses, self.model, named=named
-        )
+        own = 'samples' if self.path == '-' else Path(self.path).name.split('.')[0]
+        stem = self.name or (self.tool.name if self.tool else own)
+        return SampledProblems(stem, list(problems.values()), responses, self.model, named=named)
 
     def _row(self, number: int, fields: Fields) -> Fields | None:
         if self.tool:
@@ -182,7 +171,7 @@ def find_logs(folder: Path, form: str = '') -> list[str]:
     """Return the files of a folder that are named like a tool's logs.
 
     Raises:
-        ValueError: If there are none, or too many files.
+        ValueError: If there are none.
     """
     tools = [TOOLS[form]] if form in TOOLS else list(TOOLS.values())
     patterns = [pattern for tool in tools for pattern in tool.files.split(', ')]
@@ -191,8 +180,6 @@ def find_logs(folder: Path, form: str = '') -> list[str]:
         for path in folder.rglob('*')
         if any(path.absolute().match(pattern) for pattern in patterns) and path.is_file()
     }
-    if len(found) > MOST_FILES:
-        raise ValueError(f'{folder}: it has more than {MOST_FILES} logs; name some of them')
     if not found:
         names = ', '.join(f'{tool.files} ({tool.name})' for tool in tools)
         raise ValueError(
@@ -292,18 +279,16 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
 
 def _flag(value: Any, field: str, kind: type) -> Any:
     """Return a number of tokens, or whether a response was cut off; None if it is unknown."""
-    if isinstance(value, str):  # in a CSV file all is text
-        text = value.strip()
-        if kind is bool:
-            value = verdict(text) if text else None
-        elif not text:
-            value = None
-        elif text.isdecimal() and len(text) < 16:
-            value = int(text)
-    if value is None:
+    found = value.strip() if isinstance(value, str) else value
+    if found in (None, ''):
         return None
-    if isinstance(value, int) and type(value) is kind and 0 <= value < 2**53:
-        return value
+    if isinstance(found, str):  # in a CSV file all is text
+        if kind is bool:
+            found = verdict(found)
+        elif found.isdecimal() and len(found) < 16:
+            found = int(found)
+    if isinstance(found, int) and type(found) is kind and 0 <= found < 2**53:
+        return found
     raise ValueError(
         f'field {field} is {short_line(repr(value)[:200], 60)}; give {kind.__name__}, or leave '
         'it out'

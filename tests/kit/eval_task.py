@@ -21,7 +21,7 @@ from opencompass.tasks import OpenICLEvalTask, OpenICLInferTask
 from opencompass.utils import build_dataset_from_cfg, get_logger
 
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
-from opencompass_gpassk.datasets.data_files import Question
+from opencompass_gpassk.datasets.data_files import DatasetProblem
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.inference.inferencer import GPassKGenInferencer
 
@@ -61,7 +61,7 @@ class OurSums(GPassKDataset):
     def load(golds: list[str] | None = None, problems: int = len(COUNTS)) -> Dataset:
         """Load them; ``golds`` in place of their answers."""
         questions = [
-            Question(
+            DatasetProblem(
                 problem_id=f'sum/{i}',
                 question=question(i),
                 answer=golds[i] if golds else str(i),

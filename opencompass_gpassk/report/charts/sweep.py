@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from opencompass_gpassk.formats.display import shortened
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.charts.style import Chart, intervals_told, plot_lines, shown_label
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS
@@ -84,7 +84,7 @@ def sweep_chart(benchmark: Benchmark, sweep: Sweep) -> Chart:
 
     def plot(axis: Axes) -> None:
         plot_lines(axis, values, series, looks)
-        axis.set(xlabel=shown_label(shortened(sweep.parameter, 40)), ylim=(0, 100))
+        axis.set(xlabel=shown_label(short_line(sweep.parameter, 40)), ylim=(0, 100))
         axis.set_ylabel('problems (%)')
         axis.set_xticks(values if len(values) <= 8 else values[:: math.ceil(len(values) / 8)])
 

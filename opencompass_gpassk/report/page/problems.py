@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.answers.extract import extract_answer
-from opencompass_gpassk.formats.display import one_line, short_line, shortened, visible_text
+from opencompass_gpassk.formats.display import one_line, short_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import read_members
 from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
@@ -315,7 +315,7 @@ class PageProblem:
     @property
     def words(self) -> str:
         """The first words of the question."""
-        return shortened(' '.join(self.question.split()), FIRST_WORDS)
+        return short_line(self.question, FIRST_WORDS)
 
     @property
     def question(self) -> str:

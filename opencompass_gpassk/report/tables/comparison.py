@@ -12,7 +12,7 @@ from opencompass_gpassk.compare.claims import margin_claim, p_text, pair_claims,
 from opencompass_gpassk.compare.comparability import Look
 from opencompass_gpassk.compare.differences import FEWEST, GROUPS, PRIMARY, Check, Difference
 from opencompass_gpassk.compare.problem_changes import Change
-from opencompass_gpassk.formats.display import counted, one_line, shortened
+from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
@@ -336,4 +336,4 @@ def _left_out(compared: Compared) -> list[str]:
 
 def _line(text: str, most: int) -> str:
     # A text may have a megabyte; only its beginning is escaped.
-    return shortened(one_line(text[: 4 * most]), most)
+    return short_line(text, most)

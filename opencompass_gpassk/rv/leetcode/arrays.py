@@ -1,7 +1,5 @@
 """Arrays: sums over blocks, pairs and subsets, medians, missing numbers, tables."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from math import prod
 

@@ -1,7 +1,5 @@
 """Counting: walks, tilings, rows and arrangements under conditions."""
 
-from __future__ import annotations
-
 from math import comb, perm
 
 from opencompass_gpassk.rv.question import question, require, rising, span

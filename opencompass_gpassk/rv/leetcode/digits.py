@@ -1,7 +1,5 @@
 """Digits: digit sums, reversals and palindromes, other bases, counting by digits."""
 
-from __future__ import annotations
-
 from itertools import count
 from math import comb, perm
 

@@ -1,7 +1,5 @@
 """Divisors: common divisors, primes, perfect and ugly numbers, factorials, modular powers."""
 
-from __future__ import annotations
-
 from math import comb, gcd, isqrt, lcm, prod
 
 from opencompass_gpassk.rv.question import (

@@ -1,7 +1,5 @@
 """Games of two players without chance: lost positions, winning moves, scores of best play."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

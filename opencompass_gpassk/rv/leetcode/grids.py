@@ -1,7 +1,5 @@
 """Geometry on grids: rectangles, lattice points, squares of dots, stacked cubes, mirrors."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, pairwise, permutations
 from math import gcd, isqrt

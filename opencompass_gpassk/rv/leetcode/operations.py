@@ -1,7 +1,5 @@
 """Operations: the least number of moves, the cheapest exchange, what many moves lead to."""
 
-from __future__ import annotations
-
 import heapq
 from itertools import accumulate
 from math import gcd, isqrt

@@ -1,7 +1,5 @@
 """Probability: socks, loaded coins, random walks, seats, spinners, ballots, mean waits."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from math import comb, gcd, prod

@@ -1,7 +1,5 @@
 """Sequences: terms far out, merged rows, sequences that describe themselves."""
 
-from __future__ import annotations
-
 from math import isqrt
 
 from opencompass_gpassk.rv.question import question, require, span

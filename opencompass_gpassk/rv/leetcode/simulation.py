@@ -1,7 +1,5 @@
 """Simulation: processes that run by simple rules, and what comes of them."""
 
-from __future__ import annotations
-
 from math import gcd
 
 from opencompass_gpassk.rv.question import question, require, rising, several, span

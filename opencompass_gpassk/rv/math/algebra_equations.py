@@ -1,7 +1,5 @@
 """Algebra: equations, systems, inequalities, absolute values, and stories that lead to them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import distinct, either_sign, question, require, span

@@ -1,7 +1,5 @@
 """Algebra: functions and their inverses, lines, parabolas, least and greatest values."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import either_sign, question, require, span

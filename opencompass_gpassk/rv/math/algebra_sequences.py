@@ -1,7 +1,5 @@
 """Algebra: sequences and their sums, roots, mixtures, work and rates, factoring."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

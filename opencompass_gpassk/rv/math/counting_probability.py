@@ -1,7 +1,5 @@
 """Counting and probability: choices, arrangements, chances, expected values."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

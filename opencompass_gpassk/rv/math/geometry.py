@@ -1,7 +1,5 @@
 """Geometry: triangles, circles, polygons, folding, solids."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import permutations
 from math import isqrt

@@ -1,7 +1,5 @@
 """Intermediate algebra: rational functions, conics, extrema, functional equations, logarithms."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import isqrt
 

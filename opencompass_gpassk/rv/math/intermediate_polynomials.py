@@ -1,7 +1,5 @@
 """Intermediate algebra: roots and coefficients, remainders, interpolation, complex roots."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import either_sign, one_of, question, require, span

@@ -1,7 +1,5 @@
 """Number theory: divisors, remainders, digits in other bases."""
 
-from __future__ import annotations
-
 import math
 
 from opencompass_gpassk.rv.question import one_of, question, require, rising, several, span

@@ -1,7 +1,5 @@
 """Prealgebra with bare numbers: operations, fractions, percents, primes, averages, powers."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import either_sign, one_of, question, require, span

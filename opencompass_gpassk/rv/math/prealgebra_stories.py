@@ -1,7 +1,5 @@
 """Prealgebra in stories: everyday numbers, shapes, rates, counting by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from opencompass_gpassk.rv.question import one_of, question, require, span

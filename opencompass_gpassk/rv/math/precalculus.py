@@ -1,7 +1,5 @@
 """Precalculus: trigonometry, vectors, matrices, complex numbers, polar coordinates."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import isqrt
 
