@@ -34,7 +34,7 @@ THRESHOLDS = {
 JUDGED_THRESHOLD = 0.5  # a judge's scores are 0 or 1
 # Settings that scores depend on; others may name code on a hub.
 OF_SCORES = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
-OF_LOADING = ('dtype', 'torch_dtype', 'device_map')
+OF_LOADING = ('dtype', 'device_map')
 # Settings of a judge that are about answers, or have prompts of their own.
 OF_ANSWERS = (
     *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
