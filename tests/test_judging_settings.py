@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, configured, read_settings
 
 
@@ -122,6 +123,24 @@ def test_equal_settings_are_one_judge() -> None:
     """However a number is written."""
     assert JudgeSettings.of({'temperature': 0, 'timeout': 600}) == JudgeSettings()
     assert repr(JudgeSettings.of({'temperature': 0}).temperature) == '0.0'
+
+
+@pytest.mark.parametrize(
+    ('config', 'signature'),
+    [
+        ({'mode': 'rule', 'match': 'exact'}, 'rule:exact'),
+        ({'model': 'm', 'api_base': 'http://h/v1'}, 'cascade:m:4e427af7'),
+        (
+            {'mode': 'llm', 'model': 'm', 'api_base': 'http://h/v1', 'extra_body': {'seed': 0}},
+            'llm:m:c8b2716b',
+        ),
+    ],
+)
+def test_stored_verdicts_are_found_again(config: dict[str, Any], signature: str) -> None:
+    """The names of judges, under which verdicts are stored, and their settings stay."""
+    settings = JudgeSettings.of(config)
+    assert Pipeline(settings).signature == signature
+    assert settings.as_dict() == config
 
 
 def test_settings_are_read_from_a_file(tmp_path: Path) -> None:
