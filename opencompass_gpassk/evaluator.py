@@ -87,7 +87,7 @@ class GPassKEvaluator(BaseEvaluator):
         super().__init__(pred_postprocessor)
         self.task_settings = TaskSettings(groups, min_coverage, benchmark, cluster)
         self.reasoning = None if reasoning is None else ReasoningSettings.of(reasoning)
-        self.intervals = IntervalSettings.of(intervals)
+        self.intervals = None if intervals is None else IntervalSettings.of(intervals)
         of_opencompass = isinstance(judge, dict) and 'type' in judge
         self.judge_config = judge if isinstance(judge, dict) and of_opencompass else None
         self.judge_settings = JudgeSettings.of('rule' if of_opencompass else judge)
@@ -188,7 +188,7 @@ class ReasonEvalEvaluator(BaseEvaluator):
         super().__init__(pred_postprocessor)
         self.task_settings = TaskSettings(groups, min_coverage, benchmark, cluster)
         self.reasoning = ReasoningSettings.of(reasoning)
-        self.intervals = IntervalSettings.of(intervals)
+        self.intervals = None if intervals is None else IntervalSettings.of(intervals)
 
     score = GPassKEvaluator.score
 

@@ -60,19 +60,11 @@ def test_figures_are_shown_and_written(
     assert re.search(r'org/b +48 +\d+ +95\.\d +\d', told)
     assert 'org/b: recorded (rows) and rule (columns)' in told
     assert 'left out: 8 without an answer, 8 lost' in told
-    figures = json.loads(output.with_name('audit.v1.json').read_text())['models']['org/b']
     recorded = [t.verdict for t in table.trials if t.answer is not None]
-    counts = {'correct': recorded.count(C) - 1, 'incorrect': recorded.count(W) - 1}
-    assert figures['confusion']['correct'] == {
-        'correct': counts['correct'],
-        'incorrect': 1,
-        'unjudged': 0,
-    }
-    judged = sum(counts.values()) + 2
-    assert (figures['trials'], figures['judged']) == (48, judged)
-    assert figures['agreement'] == pytest.approx(100 * (judged - 2) / judged)
-    low, high = figures['interval']
-    assert low < figures['agreement'] < high
+    right, wrong = recorded.count(C) - 1, recorded.count(W) - 1
+    told = told.partition('org/b: recorded')[2]
+    assert re.search(rf'^correct +{right} +1 +0$', told, re.MULTILINE)
+    assert re.search(rf'^incorrect +1 +{wrong} +0$', told, re.MULTILINE)
     rows = read_rows(output.with_name('audit.v1.jsonl'))
     assert [(row['model'], row['problem_id'], row['answer']) for row in rows] == [
         ('org/b', '0', '-1'),
@@ -81,9 +73,6 @@ def test_figures_are_shown_and_written(
     assert rows[0].keys() >= {'question', 'gold', 'data_set', 'replica', 'first', 'second'}
     assert {row['human'] for row in rows} == {''}
     assert all(row['response'].startswith('predictions/m/d.json#') for row in rows)
-    report = output.with_name('audit.v1.md').read_text('utf-8')
-    assert '## org/b: 2 disagreements' in report
-    assert '## a: 0 disagreements' in report
 
 
 def test_blind_labels(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,10 +136,7 @@ def test_judges_and_people_from_the_store(
     assert {(row['first'], row['second'], row['first_reply']) for row in rows} == {
         ('incorrect', 'correct', '<b>no</b>')
     }
-    assert '&lt;b&gt;no&lt;/b&gt;' in (tmp_path / 'o.md').read_text()
-    document = json.loads((tmp_path / 'o.json').read_text())
-    assert list(document['models']) == ['org/b']
-    assert document['models']['org/b']['kappa'] == pytest.approx(0)
+    assert re.search(r'^org/b .* 0\.000 ', capsys.readouterr().out, re.MULTILINE)
 
 
 def test_recorded_verdicts_of_a_judge_come_with_its_replies(
@@ -245,17 +231,14 @@ def test_a_judge_over_http(
         again = capsys.readouterr()
         assert 'judge: 0 calls' in again.err
         assert again.out == told.out
-    document = json.loads((tmp_path / 'o.json').read_text())
     argv[3] = 'store:stub'
     assert main(argv) == 0
-    assert json.loads((tmp_path / 'o.json').read_text())['models'] == document['models']
-    for figures in document['models'].values():
-        # The stub compares texts, as these trials were made.
-        assert figures['agreement'] == 100
-        assert figures['judged'] + figures['unjudged']['first'] == figures['trials'] == 10
+    row = r'^\S+ +10 +\d+ +100\.0 .*$'  # the stub compares texts, as these trials were made
+    looked_up = re.findall(row, capsys.readouterr().out, re.MULTILINE)
+    assert len(looked_up) == 2 and looked_up == re.findall(row, told.out, re.MULTILINE)
 
 
-def test_a_person_overrules(run: Path, tmp_path: Path) -> None:
+def test_a_person_overrules(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is filled in is imported, and a source of its own; one of several alike will do."""
     table = make_table(8, say=lambda problem, replica: C)
     for trial in table.trials[:4]:
@@ -265,9 +248,6 @@ def test_a_person_overrules(run: Path, tmp_path: Path) -> None:
     assert main([*argv, '-m', '1000']) == 0
     rows = read_rows(tmp_path / 'o.jsonl')
     assert len(rows) == 4
-    report = (tmp_path / 'o.md').read_text()
-    assert '### d, problem 0, replica ' in report
-    assert report.count('### d, problem') == 1
     rows[0]['human'] = 'correct'
     filled = tmp_path / 'filled.jsonl'
     filled.write_text(''.join(json.dumps(row) + '\n' for row in rows))
@@ -275,8 +255,7 @@ def test_a_person_overrules(run: Path, tmp_path: Path) -> None:
     assert main(['verdicts', 'import', str(filled), '--store', str(store)]) == 0
     for source in ('human', str(filled)):
         assert main([*argv[:2], 'rule', source, *argv[2:]]) == 0
-        figures = json.loads((tmp_path / 'o.json').read_text())['models']['org/b']
-        assert figures['confusion']['correct']['correct'] == 6
+        assert re.search(r'^correct +6 ', capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +279,7 @@ def test_misuse_is_told(
 def test_hostile_texts_stay_in_their_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In questions, answers, replies and names: no markup, no HTML, no further lines."""
+    """In questions, answers, replies and names: no further lines, no escapes."""
     problems = [
         Problem(f'<i>{i}', text, text[::-1], {'level': text}) for i, text in enumerate(HOSTILE)
     ]
@@ -318,22 +297,10 @@ def test_hostile_texts_stay_in_their_place(
     file = tmp_path / '<u>.jsonl'
     file.write_text(''.join(json.dumps(row) + '\n' for row in labels))
     assert main(['audit', str(run), 'recorded', str(file), '-o', str(tmp_path / 'o')]) == 0
-    assert '\x1b' not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert not re.search('[\x1b\u2028\u202e\ud800]', told)
     rows = read_rows(tmp_path / 'o.jsonl')
     assert sorted(row['answer'] for row in rows) == sorted(t.answer or '' for t in trials)
-    report = (tmp_path / 'o.md').read_text('utf-8')
-    assert len(report) < 200_000
-    assert '98000 more characters' in report
-    for line in report.split('\n'):
-        assert re.match(r'(#{1,3} |\| |- |$)', line)
-        # Behind the code's own marks nothing is left that Markdown or HTML would take for markup.
-        plain = re.sub(r'\\.', '', line)
-        assert '<' not in plain
-        assert '`' not in plain
-        assert '](' not in plain
-        if line.startswith('|'):
-            assert plain.count('|') in (5, 7, 10)
-    assert not re.search('[\x1b\u2028\u202e\ud800]', report)
 
 
 def test_a_person_can_read_what_is_to_be_labelled(tmp_path: Path) -> None:

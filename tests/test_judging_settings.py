@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, configured, read_settings
 
 
@@ -21,7 +22,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ('config', 'message'),
     [
-        ('maybe', "mode of judge is 'maybe'; choose one of 'rule', 'llm', 'cascade'"),
+        ('maybe', "mode of judge is 'maybe'; it should be 'rule', 'llm' or 'cascade'"),
         ({'modle': 'x'}, "no setting 'modle'"),
         ({'modell': 'x'}, "did you mean 'model'"),
         ({'api_key': 'sk-1'}, 'a key must not stand in a config'),
@@ -29,22 +30,26 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({'model': {'type': 'OpenAISDK', 'key': 'sk-1'}}, "judge holds 'key'"),
         ({'model': {'type': 'OpenAISDK', 'key': ['ENV', 'sk-1']}}, "judge holds 'key'"),
         ({'api_key_env': 'sk-1'}, 'not the name of an environment variable'),
-        ({'timeout': '5'}, 'timeout of judge is a str; give a number'),
-        ({'api_base': 3}, 'api_base of judge is a int; give a text or sequence or None'),
-        ({'tail_length': 2.5}, 'tail_length of judge is a float'),
-        ({'recheck_different': 'no'}, 'recheck_different of judge is a str; give True or False'),
-        ({'max_tokens': True}, 'max_tokens of judge is a bool'),
-        ({'model': {'type': 'X'}}, 'model of judge is a dict'),
+        ({'timeout': '5'}, 'timeout of judge is .5.; it should be a valid number'),
+        ({'api_base': 3}, 'api_base of judge is 3; it should be a valid string'),
+        ({'tail_length': 2.5}, 'tail_length of judge is 2.5'),
+        (
+            {'recheck_different': 'no'},
+            'recheck_different of judge is .no.; it should be a valid boolean',
+        ),
+        ({'max_tokens': True}, 'max_tokens of judge is True'),
+        ({'model': {'type': 'X'}}, 'model of judge is {.*; it should be a valid string'),
         ({'max_tokens': 0}, 'max_tokens of judge is 0'),
         ({'temperature': -1}, 'temperature of judge is -1'),
         ({'deadline': 0}, 'deadline of judge is 0'),
         ({'candidate': 'essay'}, "candidate of judge is 'essay'"),
         ({'menu': 'xverify'}, 'prompt=PATH'),
-        ({'menu': 'numbers'}, "menu of judge is 'numbers'; choose one of 'boxed'"),
+        ({'menu': 'numbers'}, "menu of judge is 'numbers'; it should be 'boxed', 'compa"),
         ({'undecided': 'incorrect'}, "undecided of judge is 'incorrect', but a judge is asked"),
-        ({'mode': 'rule', 'undecided': 'wrong'}, "undecided of judge is 'wrong'; choose one of"),
+        ({'mode': 'rule', 'undecided': 'wrong'}, "undecided of judge is 'wrong'; it should be"),
         ({'mode': 'rule', 'match': 'exact', 'undecided': 'incorrect'}, "match 'exact' decides"),
-        ({'price_per_mtok': [1, 2, 3]}, 'price_per_mtok of judge'),
+        ({'price_per_mtok': [1, 2, 3]}, r'price_per_mtok of judge is \[1, 2, 3\]'),
+        (3, 'judge is 3; give settings such as'),
     ],
 )
 def test_a_wrong_setting_is_named(config: Any, message: str) -> None:
@@ -118,6 +123,24 @@ def test_equal_settings_are_one_judge() -> None:
     """However a number is written."""
     assert JudgeSettings.of({'temperature': 0, 'timeout': 600}) == JudgeSettings()
     assert repr(JudgeSettings.of({'temperature': 0}).temperature) == '0.0'
+
+
+@pytest.mark.parametrize(
+    ('config', 'signature'),
+    [
+        ({'mode': 'rule', 'match': 'exact'}, 'rule:exact'),
+        ({'model': 'm', 'api_base': 'http://h/v1'}, 'cascade:m:4e427af7'),
+        (
+            {'mode': 'llm', 'model': 'm', 'api_base': 'http://h/v1', 'extra_body': {'seed': 0}},
+            'llm:m:c8b2716b',
+        ),
+    ],
+)
+def test_stored_verdicts_are_found_again(config: dict[str, Any], signature: str) -> None:
+    """The names of judges, under which verdicts are stored, and their settings stay."""
+    settings = JudgeSettings.of(config)
+    assert Pipeline(settings).signature == signature
+    assert settings.as_dict() == config
 
 
 def test_settings_are_read_from_a_file(tmp_path: Path) -> None:

@@ -35,9 +35,6 @@ from opencompass_gpassk.report.tables.audit import (
     audit_tables,
     blind_rows,
     disagreement_rows,
-    error_rates,
-    figures_json,
-    markdown_audit,
     plan_table,
     theirs_table,
 )
@@ -104,8 +101,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         '--output',
         type=Path,
         metavar='OUT',
-        help='write OUT.json (figures), OUT.md, and OUT.jsonl: the disagreements, to fill in '
-        '"human" for gpassk verdicts import',
+        help='write OUT.jsonl: the disagreements, to fill in "human" for gpassk verdicts import',
     )
     parser.add_argument(
         '--draw', type=Path, metavar='FILE', help='only write the sample, for labelling'
@@ -125,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
     inputs = [args.run_folder, args.store, *(one.removeprefix('judge:') for one in args.sources)]
     check_outputs([*_outputs(args), args.draw], inputs)
     names = _names(args)
-    for path in filter(None, [args.draw, *_outputs(args)[2:]]):
+    for path in filter(None, [args.draw, *_outputs(args)]):
         _spare_labels(path)
     results = _results(args)
     folder = results[0].run or (
@@ -179,23 +175,15 @@ def _compare(
         for sample in samples
     ]
     labels = labels_on_recorded(found, names)
-    errors = error_rates(labels)
-    tables = audit_tables(found, names, errors)
+    tables = audit_tables(found, names, labels)
     if 'theirs' in names:
         under = [row for one in _values(results) for row in _under_theirs(*one)]
         tables += [theirs_table(under)] if under else []
     for table in tables:
         print(to_text(table))
-    if args.output:
-        texts = (
-            figures_json(found, names, errors, args.seed),
-            markdown_audit(tables, found, names),
-            ''.join(map(row_line, disagreement_rows(found))),
-        )
-        for path, text in zip(_outputs(args), texts, strict=True):
-            with written_whole(path) as part:
-                part.write_text(text, encoding='utf-8')
-        note(f'{", ".join(map(str, _outputs(args)))} written')
+    for path in _outputs(args):
+        write_lines(map(row_line, disagreement_rows(found)), path)
+        note(f'{path} written')
     if labels:
         _keep(results, labels, store)
     return 0
@@ -345,8 +333,8 @@ def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) 
 
 
 def _outputs(args: argparse.Namespace) -> list[Path]:
-    path, endings = args.output, ('.json', '.md', '.jsonl')
-    return [path.with_name(f'{path.name}{ending}') for ending in endings] if path else []
+    path = args.output
+    return [path.with_name(f'{path.name}.jsonl')] if path else []
 
 
 def _spare_labels(path: Path) -> None:

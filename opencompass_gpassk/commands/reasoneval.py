@@ -18,7 +18,7 @@ from opencompass_gpassk.commands import (
     write_lines,
 )
 from opencompass_gpassk.formats.jsonlines import row_line
-from opencompass_gpassk.formats.parse_settings import parse_settings, settings_from
+from opencompass_gpassk.formats.parse_settings import settings_from
 from opencompass_gpassk.formats.shared_store import files_of
 from opencompass_gpassk.formats.stored_files import full_disk_named, require_no_links
 from opencompass_gpassk.judging.settings import MODES, read_settings
@@ -353,7 +353,7 @@ def run_train(args: argparse.Namespace) -> int:
     require_no_links(args.output.resolve())
     settings = TrainingSettings()
     if args.settings:
-        settings = settings_from(args.settings, _training_settings)
+        settings = settings_from(args.settings, TrainingSettings.of)
     solutions, held_out = read(args.labels), read(args.held_out)
     model, tokenizer = load_for_training(args.backbone, seed=settings.seed)
     with full_disk_named(args.output):
@@ -376,11 +376,6 @@ def run_train(args: argparse.Namespace) -> int:
                 f'({found.errors} of {found.units} steps; {found.unscored} unscored)'
             )
     return 0
-
-
-def _training_settings(read: dict[str, Any]) -> TrainingSettings:
-    example = '{"epochs": 3}'
-    return parse_settings(TrainingSettings, read, 'training', text_is='epochs', example=example)
 
 
 def add_scorer_options(parser: argparse.ArgumentParser) -> None:

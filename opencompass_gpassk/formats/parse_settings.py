@@ -5,40 +5,81 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import reprlib
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
-Settings = TypeVar('Settings')
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+Kind = TypeVar('Kind')
+Own = TypeVar('Own', bound='Settings')
 
 
-def parse_settings(
-    kind: type[Settings], given: Any, name: str, *, text_is: str, example: str
-) -> Settings:
-    """Return the settings that a config gives.
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """Settings with types that are checked: choices and ranges stand in the types of the fields.
 
-    Args:
-        kind: A dataclass that validates itself.
-        given: One of its instances, a dictionary of its fields, or a text.
-        name: The settings' name in the config, for messages.
-        text_is: The field that a plain text sets.
-        example: Example settings for messages.
+    Types are strict: True is no number and ``'1'`` no integer, but 1 becomes the number 1.0.
 
     Raises:
-        ValueError: If ``given`` has another type, a field is unknown, or a value is out of range.
+        ValueError: If a setting has another type or range; it names the setting.
     """
-    if isinstance(given, kind):
-        return given
-    if isinstance(given, str):
-        return kind(**{text_is: given})
-    if not isinstance(given, Mapping):
-        raise ValueError(f'{name} is {given!r}; give settings such as {example}')
-    check_names(given, [one.name for one in dataclasses.fields(kind)], name)  # type: ignore[arg-type]  # a dataclass
-    return kind(**given)
+
+    name: ClassVar[str]  # the settings' name in configs
+    text_sets: ClassVar[str]  # the field that a plain text sets
+    example: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for field, adapter in _adapters(type(self)).items():  # type: ignore[arg-type]  # classes can be hashed
+            given = getattr(self, field)
+            try:
+                object.__setattr__(self, field, adapter.validate_python(given))
+            except ValidationError as error:
+                wanted = [one['msg'].partition(' should ')[2] for one in error.errors()]
+                raise ValueError(
+                    f'{field} of {self.name} is {reprlib.repr(given)}; it should '
+                    f'{" or ".join(dict.fromkeys(wanted))}'
+                ) from None
+
+    @classmethod
+    def of(cls: type[Own], given: Any) -> Own:
+        """Return the settings that a config gives: a text, a mapping of fields, or settings.
+
+        Raises:
+            ValueError: If ``given`` has another type, a field is unknown, or a value is wrong.
+        """
+        if isinstance(given, cls):
+            return given
+        if isinstance(given, str):
+            return cls(**{cls.text_sets: given})
+        if not isinstance(given, Mapping):
+            raise ValueError(f'{cls.name} is {given!r}; give settings such as {cls.example}')
+        check_names(given, [one.name for one in dataclasses.fields(cls)], cls.name)
+        return cls(**given)
+
+    def changed(self) -> dict[str, Any]:
+        """Return the settings that differ from their defaults."""
+        given = {one: getattr(self, one.name) for one in dataclasses.fields(self)}
+        return {one.name: value for one, value in given.items() if value != default_of(one)}
 
 
-def settings_from(file: Path, make: Callable[[dict[str, Any]], Settings]) -> Settings:
+def default_of(field: dataclasses.Field[Any]) -> Any:
+    """Return the default of a setting."""
+    made = field.default_factory
+    return field.default if made is dataclasses.MISSING else made()
+
+
+@cache
+def _adapters(kind: type[Settings]) -> dict[str, TypeAdapter[Any]]:
+    hints = get_type_hints(kind, include_extras=True)
+    strict = ConfigDict(strict=True)
+    names = [one.name for one in dataclasses.fields(kind)]
+    return {name: TypeAdapter(hints[name], config=strict) for name in names}
+
+
+def settings_from(file: Path, make: Callable[[dict[str, Any]], Kind]) -> Kind:
     """Return the settings in a JSON file that a command line names.
 
     Args:
@@ -68,31 +109,6 @@ def check_names(given: Collection[Any], known: Collection[str], name: str) -> No
             alike = difflib.get_close_matches(str(one), known, 1)
             meant = f'did you mean {alike[0]!r}? There are' if alike else 'there are'
             raise ValueError(f'{name} has no setting {one!r}; {meant} {", ".join(known)}')
-
-
-WORDS = {
-    NoneType: 'None',
-    float: 'a number',
-    int: 'an integer',
-    str: 'a text',
-    bool: 'True or False',
-}
-
-
-def checked(name: str, value: Any, hint: Any) -> Any:
-    """Return a value converted to its type hint, so that 0 and 0.0 mean the same.
-
-    Raises:
-        ValueError: If it has another type; it names both types.
-    """
-    hints = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    kinds = [get_origin(one) or one for one in hints]
-    if float in kinds and isinstance(value, int) and not isinstance(value, bool):
-        return float(value)
-    if not isinstance(value, tuple(kinds)) or (isinstance(value, bool) and bool not in kinds):
-        wanted = ' or '.join(WORDS.get(kind, kind.__name__.lower()) for kind in kinds)
-        raise ValueError(f'{name} is a {type(value).__name__}; give {wanted}')
-    return value
 
 
 def gpus_asked(config: Any) -> int:

@@ -212,13 +212,11 @@ class Comparison:
         sample: The trials.
         first: The first source's opinion of each trial.
         second: The second source's opinion of each trial.
-        level: Coverage of the intervals.
     """
 
     sample: Sample
     first: list[StoredVerdict]
     second: list[StoredVerdict]
-    level: float = 0.95
 
     @cached_property
     def agreement(self) -> Agreement:
@@ -234,7 +232,6 @@ class Comparison:
             [one.verdict for one in self.second],
             weights=self.sample.weights,
             clusters=clusters(self.sample.trials),
-            level=self.level,
         )
 
     def disagreements(self) -> Iterator[Disagreement]:

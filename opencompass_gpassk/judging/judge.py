@@ -100,7 +100,7 @@ class Ledger(Counts):
 
 
 class Judge(Protocol):
-    """A model that can be asked with prompts, over HTTP or in process."""
+    """A model that can be asked with prompts."""
 
     @property
     def model(self) -> str:
@@ -217,7 +217,7 @@ FoundT = TypeVar('FoundT')
 
 
 @dataclass(frozen=True)
-class Answer(Generic[FoundT]):
+class ReadReply(Generic[FoundT]):
     """What a judge said to one prompt.
 
     Attributes:
@@ -253,7 +253,7 @@ class Asker(Generic[KeyT, FoundT]):
         self,
         judge: Judge,
         read: Callable[[KeyT, str], FoundT | None],
-        deliver: Callable[[KeyT, Answer[FoundT]], None],
+        deliver: Callable[[KeyT, ReadReply[FoundT]], None],
         ledger: Ledger,
         *,
         remedy: str,
@@ -266,7 +266,7 @@ class Asker(Generic[KeyT, FoundT]):
         self.remedy = remedy
         self.readable = readable
         self._asked_again: set[KeyT] = set()
-        self._held: dict[KeyT, Answer[FoundT]] = {}
+        self._held: dict[KeyT, ReadReply[FoundT]] = {}
         self._lost = 0  # keys without an answer that could be read
         self._failing = False  # whether any prompt was left with a temporary failure
 
@@ -311,13 +311,13 @@ class Asker(Generic[KeyT, FoundT]):
         if isinstance(outcome, Failure):
             reason = f'{outcome.kind}: {outcome.detail}' if outcome.detail else outcome.kind
             self._failing |= not outcome.permanent
-            answer: Answer[FoundT] = Answer(None, reason, not outcome.permanent)
+            answer: ReadReply[FoundT] = ReadReply(None, reason, not outcome.permanent)
             suspicious = outcome.kind in ('refused', 'too long')
         else:
             found = None if outcome.truncated else self.read(key, outcome.text)
             if found is not None:
                 self.readable = True
-                self._settle(key, Answer(found, reply=outcome))
+                self._settle(key, ReadReply(found, reply=outcome))
                 self._settle_held()
                 return False
             self.ledger.failures['unreadable'] += 1
@@ -329,7 +329,7 @@ class Asker(Generic[KeyT, FoundT]):
                 reason += f': {IN_THOUGHTS}'
             if not outcome.truncated:  # equal reasons are counted together
                 reason += f': {excerpt(outcome.text or outcome.thoughts)}'
-            answer, suspicious = Answer(None, reason, reply=outcome), True
+            answer, suspicious = ReadReply(None, reason, reply=outcome), True
         if suspicious and not self.readable:
             self._held[key] = answer
             if len(self._held) >= SUSPICIOUS:
@@ -338,7 +338,7 @@ class Asker(Generic[KeyT, FoundT]):
             self._settle(key, answer)
         return False
 
-    def _settle(self, key: KeyT, answer: Answer[FoundT]) -> None:
+    def _settle(self, key: KeyT, answer: ReadReply[FoundT]) -> None:
         self.deliver(key, answer)
         self._lost += answer.found is None
         self._progress.update()
@@ -351,9 +351,9 @@ class Asker(Generic[KeyT, FoundT]):
         while self._held:
             key, answer = self._held.popitem()
             passing = self._failing and not self.readable
-            self._settle(key, Answer(None, answer.reason, passing, answer.reply))
+            self._settle(key, ReadReply(None, answer.reason, passing, answer.reply))
 
-    def _useless(self, answer: Answer[FoundT]) -> JudgeError:
+    def _useless(self, answer: ReadReply[FoundT]) -> JudgeError:
         if answer.reply is not None:
             return JudgeError(
                 f'the judge replied to {len(self._held)} prompts, twice to each, and no reply '

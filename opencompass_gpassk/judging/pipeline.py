@@ -24,13 +24,13 @@ from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.inference.server_replies import Reply
 from opencompass_gpassk.judging.judge import (
-    Answer,
     Asker,
     Candidate,
     Judge,
     JudgeError,
     JudgeIdentity,
     Ledger,
+    ReadReply,
     make_judge,
 )
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt, Triple
@@ -153,7 +153,7 @@ class PromptedJudge:
                 prompt = self.prompts[_language(cases[triple])]
                 yield triple, None if known else prompt.fill(triple)
 
-        def deliver(triple: Triple, answer: Answer[Reading]) -> None:
+        def deliver(triple: Triple, answer: ReadReply[Reading]) -> None:
             verdict, reason = answer.found or (Verdict.UNJUDGED, answer.reason)
             reply = answer.reply or Reply('')
             given = StoredVerdict(

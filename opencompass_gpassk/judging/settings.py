@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from opencompass_gpassk.formats.parse_settings import (
-    checked,
-    gpus_asked,
-    parse_settings,
-    settings_from,
-)
+from pydantic import Field
+
+from opencompass_gpassk.formats.parse_settings import Settings, gpus_asked, settings_from
 from opencompass_gpassk.inference.http_client import read_addresses
 from opencompass_gpassk.judging.prompt import BUILT_IN, Prompt
 from opencompass_gpassk.judging.verdict import MENUS
@@ -73,20 +70,13 @@ def secret_in(value: Any) -> str:
     return ''
 
 
-MODES = ('rule', 'llm', 'cascade')
-MATCHES = ('value', 'exact')
-CHOICES = {
-    'mode': MODES,
-    'match': MATCHES,
-    'undecided': ('unjudged', 'incorrect'),
-    'menu': tuple(MENUS),
-    'candidate': ('answer', 'response'),
-    'no_answer': ('incorrect', 'tail'),
-}
-ABOVE_ZERO = (
-    *('tail_length', 'max_tokens', 'max_concurrency', 'timeout', 'give_up_after'),
-    'deadline',
-)
+Mode = Literal['rule', 'llm', 'cascade']
+Match = Literal['value', 'exact']
+MODES: tuple[str, ...] = get_args(Mode)
+MATCHES: tuple[str, ...] = get_args(Match)
+AboveZero = Annotated[int, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0)]
+Price = Annotated[float, Field(ge=0)]
 OF_RULES = ('mode', 'match', 'undecided')
 # Verdicts depend on these settings. Others choose where a judge is, or what is sent there.
 OF_VERDICTS = (
@@ -102,7 +92,7 @@ VARIABLE = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
 
 
 @dataclass(frozen=True)
-class JudgeSettings:
+class JudgeSettings(Settings):
     """How verdicts are reached.
 
     Attributes:
@@ -143,39 +133,37 @@ class JudgeSettings:
         ValueError: If a setting is out of its range.
     """
 
-    mode: str = 'cascade'
-    match: str = 'value'
-    undecided: str = 'unjudged'
+    name: ClassVar[str] = 'judge'
+    text_sets: ClassVar[str] = 'mode'
+    example: ClassVar[str] = "dict(model='…', api_base='…')"
+
+    mode: Mode = 'cascade'
+    match: Match = 'value'
+    undecided: Literal['unjudged', 'incorrect'] = 'unjudged'
     model: str | None = None
     api_base: str | Sequence[str] | None = None
     api_key_env: str = 'OC_JUDGE_API_KEY'
     prompt: str = 'default'
-    menu: str = 'boxed'
-    candidate: str = 'answer'
-    no_answer: str = 'tail'
-    tail_length: int = 2000
+    menu: Literal['boxed', 'compassverifier', 'xverify'] = 'boxed'
+    candidate: Literal['answer', 'response'] = 'answer'
+    no_answer: Literal['incorrect', 'tail'] = 'tail'
+    tail_length: AboveZero = 2000
     recheck_different: bool = False
-    temperature: float = 0.0
-    max_tokens: int = 8192
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    max_tokens: AboveZero = 8192
     extra_body: Mapping[str, Any] = field(default_factory=dict)
-    max_concurrency: int = 256
-    timeout: float = 600.0
-    deadline: float | None = None
-    retries: int = 12
-    give_up_after: float = 300.0
-    price_per_mtok: float | Sequence[float] | None = None
+    max_concurrency: AboveZero = 256
+    timeout: Seconds = 600.0
+    deadline: Seconds | None = None
+    retries: Annotated[int, Field(ge=0)] = 12
+    give_up_after: Seconds = 300.0
+    price_per_mtok: Price | Annotated[Sequence[Price], Field(min_length=2, max_length=2)] | None = (
+        None
+    )
     recorded: str = ''
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(JudgeSettings).items():
-            value = checked(f'{name} of judge', getattr(self, name), hint)
-            object.__setattr__(self, name, value)
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(
-                    f'{name} of judge is {getattr(self, name)!r}; choose one of '
-                    f'{", ".join(map(repr, choices))}'
-                )
+        super().__post_init__()
         if self.match == 'exact' and self.mode != 'rule':
             raise ValueError(
                 f"match of judge is 'exact', but in mode {self.mode!r} a judge may accept other "
@@ -187,13 +175,6 @@ class JudgeSettings:
                 f"undecided of judge is 'incorrect', but {why}; use mode 'rule' with match "
                 "'value', or leave undecided out"
             )
-        for name in ABOVE_ZERO:
-            if getattr(self, name) is not None and not getattr(self, name) > 0:
-                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; give more than 0')
-        for name in ('temperature', 'retries'):
-            if not getattr(self, name) >= 0:
-                raise ValueError(f'{name} of judge is {getattr(self, name)!r}; give 0 or more')
-        self.prices  # noqa: B018  a bad price is an error before anything is paid
         if not VARIABLE.fullmatch(self.api_key_env):
             raise ValueError(
                 'api_key_env of judge is not the name of an environment variable; it names the '
@@ -212,26 +193,23 @@ class JudgeSettings:
             )
 
     @classmethod
-    def of(cls, config: str | Mapping[str, Any]) -> JudgeSettings:
+    def of(cls, given: Any) -> JudgeSettings:
         """Return the settings of a config: a mode, or a mapping of these fields.
 
         Raises:
             ValueError: If a field is unknown or out of its range; it names the field.
         """
-        if secret := secret_in(config):
+        if secret := secret_in(given):
             raise ValueError(
                 f'judge holds {secret!r}: a key must not stand in a config, which is written to '
                 'the work dir; put it into the environment variable OC_JUDGE_API_KEY, or another '
                 "that api_key_env='NAME' names"
             )
-        example = "dict(model='…', api_base='…')"
-        return parse_settings(cls, config, 'judge', text_is='mode', example=example)
+        return super().of(given)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults, as JSON can hold them."""
-        default = {one.name: one.default for one in fields(self)} | {'extra_body': {}}
-        given = {name: getattr(self, name) for name in default}
-        return {name: named(value) for name, value in given.items() if value != default[name]}
+        return {name: named(value) for name, value in self.changed().items()}
 
     def resolved(self) -> dict[str, Any]:
         """Return :meth:`as_dict`, with model and endpoints from the environment filled in."""
@@ -299,21 +277,12 @@ class JudgeSettings:
 
     @property
     def prices(self) -> tuple[float, float] | None:
-        """Price of a million prompt tokens and of a million completion tokens.
-
-        Raises:
-            ValueError: If the setting isn't one price or two.
-        """
+        """Price of a million prompt tokens and of a million completion tokens."""
         given = self.price_per_mtok
         if given is None:
             return None
-        both = [given, given] if isinstance(given, (int, float)) else list(given)
-        if len(both) != 2 or not all(isinstance(p, (int, float)) and p >= 0 for p in both):
-            raise ValueError(
-                f'price_per_mtok of judge is {given!r}; give one price, or two: of prompts and of '
-                'replies'
-            )
-        return float(both[0]), float(both[1])
+        both = given if isinstance(given, Sequence) else (given, given)
+        return both[0], both[1]
 
 
 def read_settings(named: str, undecided: str | None = None) -> JudgeSettings:

@@ -27,7 +27,6 @@ from opencompass_gpassk.metrics.share_intervals import (
 )
 from opencompass_gpassk.metrics.version_figures import ratio
 
-METHODS = ('bca', 'percentile')
 FEWEST = 20.0  # with fewer deviating clusters, a bootstrap's interval is too short
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
 ROUNDING = 1e-9  # means that differ by less than this share of the bounds' width are equal

@@ -151,8 +151,6 @@ def _model_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     import torch
 
     found: dict[str, Any] = named(given)
-    if 'torch_dtype' in found:  # as configs of OpenCompass have it
-        found.setdefault('dtype', found.pop('torch_dtype'))
     dtype = found.get('dtype')
     if isinstance(dtype, str):
         found['dtype'] = dtype = dtype.removeprefix('torch.')

@@ -8,17 +8,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal
 
-from opencompass_gpassk.formats.parse_settings import checked, parse_settings
+from pydantic import Field
+
+from opencompass_gpassk.formats.parse_settings import Settings, default_of
 from opencompass_gpassk.judging.settings import JudgeSettings, recorded_judge, secret_in
-from opencompass_gpassk.metrics.reasoning import AGGREGATES, SOUND_THRESHOLD
+from opencompass_gpassk.metrics.reasoning import SOUND_THRESHOLD
 from opencompass_gpassk.runs.config import named
 
 DEMO = 'demo'
 DEMO_NAME = 'gpassk-demo-steps'
 DEMONSTRATION = Path(__file__).parents[1] / 'demo/step_classifier'
-THINKING = ('drop', 'keep')
+Aggregate = Literal['min', 'max', 'mean', 'geometric mean']
 WHO = ('model', 'reward_model', 'judge', 'type')
 # Scorer → least validity of sound reasoning. The source of each is its macro F1 in finding wrong
 # solutions: of the authors' recorded scores, among the 159 solutions of MR-MATH with right answers
@@ -33,7 +35,7 @@ THRESHOLDS = {
 JUDGED_THRESHOLD = 0.5  # a judge's scores are 0 or 1
 # Settings that scores depend on; others may name code on a hub.
 OF_SCORES = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
-OF_LOADING = ('dtype', 'torch_dtype', 'device_map')
+OF_LOADING = ('dtype', 'device_map')
 # Settings of a judge that are about answers, or have prompts of their own.
 OF_ANSWERS = (
     *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
@@ -42,7 +44,7 @@ OF_ANSWERS = (
 
 
 @dataclass(frozen=True)
-class ReasoningSettings:
+class ReasoningSettings(Settings):
     """The scorer of responses' steps, and its settings. Set one of the first four.
 
     Args:
@@ -74,22 +76,24 @@ class ReasoningSettings:
         ValueError: If a setting is out of its range, or no scorer or several are set.
     """
 
+    name: ClassVar[str] = 'reasoning'
+    text_sets: ClassVar[str] = 'model'
+    example: ClassVar[str] = "dict(model='GAIR/ReasonEval-7B')"
+
     model: str = ''
     reward_model: str = ''
     judge: str | Mapping[str, Any] | None = None
     type: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
     model_kwargs: Mapping[str, Any] = field(default_factory=dict)
-    threshold: float | None = None
-    validity_by: str = 'min'
-    redundancy_by: str = 'max'
-    delimiter: str | None = None
-    thinking: str = 'drop'
+    threshold: Annotated[float, Field(ge=0, le=1)] | None = None
+    validity_by: Aggregate = 'min'
+    redundancy_by: Aggregate = 'max'
+    delimiter: Annotated[str, Field(min_length=1)] | None = None
+    thinking: Literal['drop', 'keep'] = 'drop'
 
     def __post_init__(self) -> None:
-        for name, hint in get_type_hints(ReasoningSettings).items():
-            if name != 'type':
-                checked(f'{name} of reasoning', getattr(self, name), hint)
+        super().__post_init__()
         who = [name for name in WHO if getattr(self, name)]
         if len(who) != 1:
             raise ValueError(
@@ -107,21 +111,6 @@ class ReasoningSettings:
                     'which is written to the work dir; leave it to the environment, such as '
                     'HF_TOKEN'
                 )
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise ValueError(
-                f'threshold of reasoning is {self.threshold!r}; give a share from 0 to 1'
-            )
-        for name, known in (
-            ('validity_by', AGGREGATES),
-            ('redundancy_by', AGGREGATES),
-            ('thinking', THINKING),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f'{name} of reasoning is {getattr(self, name)!r}; use {", ".join(known)}'
-                )
-        if self.delimiter == '':
-            raise ValueError("delimiter of reasoning is ''; give a text, or leave it out")
 
     def _check_judge(self, judge: str | Mapping[str, Any]) -> None:
         """Refuse settings that have no effect where steps are judged."""
@@ -138,31 +127,18 @@ class ReasoningSettings:
                     "loaded; give a judge's settings in judge=dict(model='…', api_base='…', …)"
                 )
         for one in dataclasses.fields(given):
-            if one.name in OF_ANSWERS and getattr(given, one.name) != one.default:
+            if one.name in OF_ANSWERS and getattr(given, one.name) != default_of(one):
                 raise ValueError(
                     f'{one.name} of judge has no effect on the steps of solutions, which have '
                     'prompts of their own; leave it out'
                 )
 
-    @classmethod
-    def of(cls, given: str | Mapping[str, Any] | ReasoningSettings) -> ReasoningSettings:
-        """Return settings from a config's: a model's name, or a dictionary of the arguments.
-
-        Raises:
-            ValueError: As the class does, or if a name is unknown.
-        """
-        example = "dict(model='GAIR/ReasonEval-7B')"
-        return parse_settings(cls, given, 'reasoning', text_is='model', example=example)
-
     def as_dict(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults, as JSON can hold them."""
-        given = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
-        default: dict[str, Any] = {one.name: one.default for one in dataclasses.fields(self)}
-        default |= {'options': {}, 'model_kwargs': {}}
+        given = self.changed()
         if self.judge:  # fill in model and endpoints, which the environment may name
             given['judge'] = {**self.judge_settings.resolved(), 'mode': 'llm'}
-        changed = {name: named(value) for name, value in given.items() if value != default[name]}
-        found: dict[str, Any] = json.loads(json.dumps(changed, default=str))
+        found: dict[str, Any] = json.loads(json.dumps(named(given), default=str))
         return found
 
     @property

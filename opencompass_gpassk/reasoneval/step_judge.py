@@ -21,7 +21,7 @@ import numpy as np
 from opencompass_gpassk.answers.extract import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.http_client import in_thread
-from opencompass_gpassk.judging.judge import Answer, Asker, Judge, Ledger
+from opencompass_gpassk.judging.judge import Asker, Judge, Ledger, ReadReply
 from opencompass_gpassk.judging.prompt import QUOTED, defuse, neutralise
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import (
@@ -110,7 +110,7 @@ def _quoted(step: str) -> str:
 
 
 Job = tuple[Solution, ErrorKind]
-Found = Answer[tuple[int, ...]]
+Found = ReadReply[tuple[int, ...]]
 
 
 class PromptedStepJudge:

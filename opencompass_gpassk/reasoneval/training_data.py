@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
 
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
-from opencompass_gpassk.formats.parse_settings import checked
+from opencompass_gpassk.formats.parse_settings import Settings
 from opencompass_gpassk.reasoneval.mr_math import (
     FIRST_ERROR,
     STEPS,
@@ -159,8 +161,13 @@ def _solution(question: str, path: list[Choice]) -> LabelledSteps:
     return LabelledSteps(question, tuple(text for text, _ in path), tuple(each for _, each in path))
 
 
+AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Positive = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+
+
 @dataclass(frozen=True)
-class TrainingSettings:
+class TrainingSettings(Settings):
     """The settings of a training.
 
     Optimiser, schedule and weight decay are the paper's (arXiv 2404.05692). Learning rate, number
@@ -183,29 +190,20 @@ class TrainingSettings:
         ValueError: If a value has another type, or is out of its range.
     """
 
-    learning_rate: float = 1e-6
-    epochs: float = 3.0
-    batch_size: int = 64
-    device_batch: int = 8
-    warmup: float = 0.03
-    weight_decay: float = 0.1
-    max_tokens: int = 2048
-    checkpoint_every: int = 200
+    name: ClassVar[str] = 'training'
+    text_sets: ClassVar[str] = ''
+    example: ClassVar[str] = '{"epochs": 3}'
+
+    learning_rate: AboveZero = 1e-6
+    epochs: AboveZero = 3.0
+    batch_size: Positive = 64
+    device_batch: Positive = 8
+    warmup: Share = 0.03
+    weight_decay: Share = 0.1
+    max_tokens: Positive = 2048
+    checkpoint_every: Positive = 200
     gradient_checkpointing: bool = False
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, hint in get_type_hints(TrainingSettings).items():
-            checked(f'{name} of training', getattr(self, name), hint)
-        for name in ('batch_size', 'device_batch', 'max_tokens', 'checkpoint_every'):
-            if getattr(self, name) < 1:
-                raise ValueError(f'{name} of training: {getattr(self, name)}; give at least 1')
-        for name in ('learning_rate', 'epochs'):
-            if not 0 < getattr(self, name) < float('inf'):
-                raise ValueError(f'{name} of training: {getattr(self, name)}; give more than 0')
-        for name in ('warmup', 'weight_decay'):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f'{name} of training: {getattr(self, name)}; give 0 to 1')
 
     def shares(self, processes: int) -> tuple[int, int]:
         """Return the solutions per forward pass, and the passes of each process per update.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
-from opencompass_gpassk.formats.parse_settings import parse_settings
-from opencompass_gpassk.metrics.bootstrap_intervals import METHODS, bootstrap_means
+from opencompass_gpassk.formats.parse_settings import Settings
+from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
@@ -24,7 +25,7 @@ PER_TAIL = 5  # resamples beyond an interval's ends, at least
 
 
 @dataclass(frozen=True)
-class IntervalSettings:
+class IntervalSettings(Settings):
     """Settings of confidence intervals.
 
     Args:
@@ -37,40 +38,22 @@ class IntervalSettings:
         ValueError: If a setting is out of its range.
     """
 
-    method: str = 'bca'
-    resamples: int = 10_000
+    name: ClassVar[str] = 'intervals'
+    text_sets: ClassVar[str] = 'method'
+    example: ClassVar[str] = "dict(method='bca', level=0.95), or None for no intervals"
+
+    method: Literal['bca', 'percentile'] = 'bca'
+    resamples: Annotated[int, Field(ge=FEWEST, le=MOST)] = 10_000
     seed: int = 0
-    level: float = 0.95
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise ValueError(
-                f'method of intervals is {self.method!r}; use {" or ".join(METHODS)}, or '
-                'intervals=None for none'
-            )
-        if not isinstance(self.resamples, int) or not FEWEST <= self.resamples <= MOST:
-            raise ValueError(
-                f'resamples of intervals is {self.resamples!r}; take {FEWEST} to {MOST}'
-            )
-        if not 0 < self.level < 1:
-            raise ValueError(f'level of intervals is {self.level!r}; use one such as 0.95')
+        super().__post_init__()
         if self.resamples + 1 < PER_TAIL / (1 - self.level) - 1e-6:
             raise ValueError(
                 f'resamples of intervals is {self.resamples}, too few for a level of '
                 f'{self.level:g}; take {math.ceil(PER_TAIL / (1 - self.level))}, or a lower level'
             )
-
-    @classmethod
-    def of(cls, given: str | Mapping[str, Any] | None) -> IntervalSettings | None:
-        """Return the settings that a config gives: a method, a dictionary of arguments, or None.
-
-        Raises:
-            ValueError: If a setting is out of its range or its name is unknown.
-        """
-        if given is None:
-            return None
-        example = f'dict(method={METHODS[0]!r}, level=0.95)'
-        return parse_settings(cls, given, 'intervals', text_is='method', example=example)
 
 
 def stored_intervals(result: Mapping[str, Any]) -> IntervalSettings | None:

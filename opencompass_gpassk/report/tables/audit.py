@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 from collections import Counter
@@ -11,32 +10,27 @@ from typing import Any
 
 import numpy as np
 
-from opencompass_gpassk.formats.display import escape_markdown
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.judging.audit_sample import (
-    STRATA,
     Comparison,
-    Disagreement,
     Labelled,
     Sample,
     labelled_outcomes,
 )
 from opencompass_gpassk.metrics.agreement import VERDICTS
 from opencompass_gpassk.metrics.judge_error import LabelledOutcomes, says_right
-from opencompass_gpassk.report.tables.table import Cell, Table, to_markdown
+from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.trials import Verdict
 
 Names = tuple[str, str]
-ErrorRates = Mapping[str, tuple[int, list[list[float]]]]
+LEVEL = '95 %'
 # Model, data set, figure, half the width of its interval, and of its range for so many labels.
 PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 
 # Model, data set, number of problems, whose verdicts, the greatest k, figures by key.
 TheirsRow = tuple[str, str, int, str, int, Mapping[str, float]]
 
-SHOWN = 2000  # characters of a text in Markdown; the JSON lines hold all of it
 # Legends; docs/judges.md and docs/claims.md say the rest.
 BASIS = (
     'agreement, kappa: over the trials that both judged, each weighted by its stratum '
@@ -54,13 +48,12 @@ THEIRS = 'problems: those that the other tool judged in whole; recorded: the ver
 
 
 def audit_tables(
-    comparisons: Sequence[Comparison], names: Names, errors: ErrorRates
+    comparisons: Sequence[Comparison], names: Names, labels: Sequence[Labelled]
 ) -> list[Table]:
     """Return the table of agreement for all models, the verdicts of both sources for each, and how
     often recorded verdicts are wrong if people labelled them.
     """
     first, second = names
-    level = f'{100 * comparisons[0].level:g} %' if comparisons else 'interval'
     rows: list[list[Cell]] = []
     for one in comparisons:
         found = one.agreement
@@ -81,53 +74,30 @@ def audit_tables(
         'trials',
         'judged by both',
         'agreement %',
-        f'agreement: {level}',
+        f'agreement: {LEVEL}',
         'kappa',
-        f'kappa: {level}',
+        f'kappa: {LEVEL}',
         f'unjudged: {first}',
         f'unjudged: {second}',
     ]
     overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
     tables = [overview, *(_confusion(one, names) for one in comparisons)]
-    if errors:
-        cells: list[list[Cell]] = []
-        for name, (labels, rates) in errors.items():
-            cells.append([name, labels])
-            for rate, low, high in rates:
-                cells[-1] += [_number(rate, 2), _range(low, high, 2)]
-        columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', level))]
-        tables.append(Table('Errors of the recorded verdicts', columns, cells, [RATES]))
+    judged = [one for one in labels if one[0].trial.verdict is not Verdict.UNJUDGED]
+    if judged:
+        tables.append(_errors_table(judged))
     return tables
 
 
-def error_rates(labels: list[Labelled]) -> ErrorRates:
-    """Return how often recorded verdicts are wrong: of all trials, each source and each stratum.
-
-    Args:
-        labels: The trials with people's labels.
-
-    Returns:
-        Name → number of independent labels; rate and interval of both errors, in percent. {} if
-        there are no labels.
-    """
-    labels = [one for one in labels if one[0].trial.verdict is not Verdict.UNJUDGED]
-    parts: dict[str, list[Labelled]] = {'all': labels} if labels else {}
-    for one in labels:
-        trial = one[0]
-        fields = {'source': trial.trial.source, 'data set': trial.data_set}
-        fields |= {name: trial.problem.groups.get(name, '') for name in STRATA}
-        for name, value in fields.items():
-            if value:
-                parts.setdefault(f'{name} {value}', []).append(one)
-    found = {}
-    for name, chosen in parts.items():
-        if name == 'all' or len(chosen) < len(labels):
-            audit = labelled_outcomes(chosen)
-            verdicts = np.array([says_right(one) for one in audit], dtype=bool)
-            labelled = LabelledOutcomes.of(audit, list(audit))
-            rates = 100 * labelled.error_rates(verdicts)
-            found[name] = round(float(labelled.labels.sum())), rates.tolist()
-    return found
+def _errors_table(labels: Sequence[Labelled]) -> Table:
+    """Return how often recorded verdicts are wrong, of the trials with people's labels."""
+    audit = labelled_outcomes(labels)
+    labelled = LabelledOutcomes.of(audit, list(audit))
+    rates = 100 * labelled.error_rates(np.array([says_right(one) for one in audit], dtype=bool))
+    cells: list[Cell] = ['all', round(float(labelled.labels.sum()))]
+    for rate, low, high in rates.tolist():
+        cells += [_number(rate, 2), _range(low, high, 2)]
+    columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', LEVEL))]
+    return Table('Errors of the recorded verdicts', columns, [cells], [RATES])
 
 
 def plan_table(rows: Sequence[PlanRow]) -> Table:
@@ -163,52 +133,6 @@ def theirs_table(rows: Sequence[TheirsRow]) -> Table:
     return Table('Figures under the verdicts of the other tool', columns, cells, [THEIRS])
 
 
-def figures_json(
-    comparisons: Sequence[Comparison], names: Names, rates: ErrorRates, seed: int
-) -> str:
-    """Return the figures as a JSON document, shares in percent and null where undefined.
-
-    Its schema::
-
-        {"first": str, "second": str, "seed": int, "level": float,
-         "models": {model: {"population": int, "strata": int, "no_answer": int, "lost": int,
-                            "trials": int, "judged": int, "agreement": float, "interval": [2],
-                            "effective_trials": float, "kappa": float, "kappa_error": float,
-                            "kappa_interval": [2], "unjudged": {"first": int, "second": int},
-                            "confusion": {first's verdict: {second's verdict: int}}}},
-         "errors": {"all", source or stratum: {"labels": int, error: [rate, low, high]}}}
-    """
-    models, level = {}, None
-    for one in comparisons:
-        found, sample, level = one.agreement, one.sample, one.level
-        models[sample.model] = {
-            'population': sample.population,
-            'strata': sample.strata,
-            'no_answer': sample.no_answer,
-            'lost': sample.lost,
-            'trials': found.trials,
-            'judged': found.judged,
-            'agreement': 100 * found.rate,
-            'interval': [100 * bound for bound in found.interval],
-            'effective_trials': found.effective,
-            'kappa': found.kappa,
-            'kappa_error': found.kappa_error,
-            'kappa_interval': list(found.kappa_interval),
-            'unjudged': dict(zip(('first', 'second'), found.unjudged, strict=True)),
-            'confusion': {
-                row.value: dict(zip((v.value for v in VERDICTS), counts, strict=True))
-                for row, counts in zip(VERDICTS, found.confusion.tolist(), strict=True)
-            },
-        }
-    errors = {
-        name: {'labels': labels, **dict(zip(ERRORS, found, strict=True))}
-        for name, (labels, found) in rates.items()
-    }
-    document: dict[str, Any] = {'first': names[0], 'second': names[1], 'seed': seed, 'level': level}
-    document |= {'models': models, 'errors': errors}
-    return json.dumps(without_nan(document), indent=1, allow_nan=False) + '\n'
-
-
 def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:
     """Return a row for each disagreement, with a field ``human`` for a person to fill in."""
     return [
@@ -241,43 +165,6 @@ def blind_rows(samples: Iterable[Sample], seed: int) -> list[dict[str, str]]:
     return [{**triples[i]._asdict(), 'human': ''} for _, i in order]
 
 
-def markdown_audit(tables: Iterable[Table], comparisons: Sequence[Comparison], names: Names) -> str:
-    """Return the tables and the disagreements in Markdown, with all texts escaped."""
-    parts = ['# Audit of verdicts\n', *map(to_markdown, tables)]
-    for one in comparisons:
-        found = list(one.disagreements())
-        parts.append(f'## {escape_markdown(one.sample.model)}: {len(found)} disagreements\n')
-        # Samples that give the same answer are shown once.
-        alike: dict[tuple[object, ...], list[Disagreement]] = {}
-        for trial, first, second in found:
-            key = *trial.identity[:-1], trial.triple.answer, first.verdict  # without the replica
-            alike.setdefault(key, []).append((trial, first, second))
-        parts += [_disagreement(rows, names) for rows in alike.values()]
-    return '\n'.join(parts)
-
-
-def _disagreement(rows: Sequence[Disagreement], names: Names) -> str:
-    trial, first, second = rows[0]
-    replicas = ', '.join(str(one.trial.replica) for one, *_ in rows)
-    where = f'{trial.data_set}, problem {trial.trial.problem_id}, replica {replicas}'
-    fields: Mapping[str, str] = {
-        'question': trial.problem.question,
-        'gold': trial.problem.gold,
-        'answer': trial.triple.answer,
-        names[0]: first.verdict.value,
-        f'reply of {names[0]}': first.reply,
-        names[1]: second.verdict.value,
-        f'reply of {names[1]}': second.reply,
-        'response': trial.trial.response,
-    }
-    lines = [
-        f'- **{escape_markdown(name)}**: {_shortened(text)}\n'
-        for name, text in fields.items()
-        if text
-    ]
-    return f'### {escape_markdown(where)}\n\n' + ''.join(lines)
-
-
 def _confusion(one: Comparison, names: Names) -> Table:
     first, second = names
     sample = one.sample
@@ -305,11 +192,6 @@ def _confusion(one: Comparison, names: Names) -> Table:
         ['counts of the drawn trials; unlike agreement and kappa, not weighted by strata'],
         notes,
     )
-
-
-def _shortened(text: str) -> str:
-    rest = len(text) - SHOWN
-    return escape_markdown(text[:SHOWN]) + (f' … ({rest} more characters)' if rest > 0 else '')
 
 
 def _number(value: float, digits: int) -> str:
