@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from made_reasoning import make_reasoned
+from made_results import board_of, typed
 from stored_table import table_of, write_result
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.compare.differences import compare
 from opencompass_gpassk.compare.problem_changes import problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import to_csv, to_json
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
@@ -27,8 +27,9 @@ from opencompass_gpassk.report.tables.comparison import Compared, comparison_tab
 from opencompass_gpassk.report.tables.contents import paper_tables, report_tables
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_markdown, to_text
+from opencompass_gpassk.results.figures import CR
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Estimate, Few, estimate
+from opencompass_gpassk.results.result import Estimate, Few, Result
 from opencompass_gpassk.results.summary import summarize
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -51,7 +52,7 @@ def in_versions(originals: str, versions: int = 2) -> TrialTable:
 
 def tables_of(result: dict[str, Any]) -> list[Table]:
     """The tables of one result."""
-    return report_tables(Board({'m': {'x': result}}))
+    return report_tables(board_of({'m': {'x': result}}))
 
 
 @pytest.mark.parametrize('problems', [4, 5])
@@ -70,11 +71,11 @@ def test_a_table_of_four_questions_has_a_mark_and_of_five_intervals(
     assert ('$^\\dagger$' in to_latex(table)) is few
     (row,) = (
         row
-        for row in csv.DictReader(io.StringIO(to_csv({'m': {'x': result}})))
+        for row in csv.DictReader(io.StringIO(to_csv(typed({'m': {'x': result}}))))
         if row['metric'] == 'mG-Pass@k'
     )
     assert (row['questions'], row['low'] == '') == (str(problems), few)
-    (entry,) = json.loads(to_json({'m': {'x': result}}))['results']
+    (entry,) = json.loads(to_json(typed({'m': {'x': result}})))['results']
     assert entry['questions']['accuracy'] == problems
     page = render_page(page_data([tmp_path]))
     assert ('too few (4)' in page) is ('fewer than 5 questions' in page) is few
@@ -122,14 +123,14 @@ def test_a_figure_among_right_originals_rests_on_these(tmp_path: Path) -> None:
     row = dict(zip(leaderboard.columns, leaderboard.rows[0], strict=True))
     assert row['asked'] == '6 (1)'
     assert isinstance(row['understanding'], Few) and isinstance(row['CR'], Estimate)
-    (pivot,) = paper_tables(Board({'m': {'x': result}}), [])
+    (pivot,) = paper_tables(board_of({'m': {'x': result}}), [])
     assert 'asked' not in ' '.join(pivot.columns)
 
 
 def test_all_figures_of_one_question_are_marked(tmp_path: Path) -> None:
     """As after --limit 1 of RV-Bench."""
     result = write_result(tmp_path / 'm.json', in_versions('+', versions=5), [])
-    assert isinstance(estimate(result, 'CR'), Few)
+    assert isinstance(Result.of(result).figure(CR()), Few)
     leaderboard = next(one for one in tables_of(result) if 'random variables' in one.title)
     assert to_text(leaderboard).count('†') == 7 + 1  # figures, and the legend
     assert '[' not in to_markdown(leaderboard)
@@ -188,7 +189,7 @@ def of_every_kind(folder: Path) -> list[Table]:
         for source in ('RV-MATH', 'RV-LEETCODE')
     }
     board = page_data([folder / 'a.json', folder / 'b.json']).board
-    boards = [board, Board({'m': versions}), Board({'m': {'x': reasoned}})]
+    boards = [board, board_of({'m': versions}), board_of({'m': {'x': reasoned}})]
     tables = [table for one in boards for table in paper_tables(one, report_tables(one))]
     trials = {name: board.trials[name, 'exam'] for name in 'ab'}
     shared = aligned(trials, Protocol(n=4, k=(2,)))

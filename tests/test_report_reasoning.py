@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 from made_reasoning import Sample, make_reasoned, make_unjudged
-from made_results import make_result
+from made_results import board_of, make_result, typed
 from made_runs import MadeRun
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import to_csv, to_json, write_charts, write_report
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
@@ -57,7 +56,7 @@ def titled(tables: list[Table], title: str) -> Table:
 
 def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
     """Means over the scored responses, all, right and wrong ones, and the false-positive rate."""
-    table = reasoning_tables(Board(RESULTS))[0]
+    table = reasoning_tables(board_of(RESULTS))[0]
     assert [row[:3] for row in table.rows] == [
         ['LiveMathBench-202412', 'm', 'n = 4'],
         ['LiveMathBench-202412', 'm', 'greedy'],
@@ -84,7 +83,7 @@ def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
 
 def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     """The scorer, the threshold, and refusals with their counts, the most frequent by name."""
-    table = reasoning_tables(Board(RESULTS))[0]
+    table = reasoning_tables(board_of(RESULTS))[0]
     notes = table.notes
     assert notes[0] == 'scored by GAIR/ReasonEval-7B'
     assert table.legend[0].startswith('validity: the least chance of a step to be right')
@@ -95,7 +94,7 @@ def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     )
     many = make_reasoned(ONE, refusals={f'reason {i}': i for i in range(1, 7)})
     assert (
-        reasoning_tables(Board({'m': {'x': many}}))[0]
+        reasoning_tables(board_of({'m': {'x': many}}))[0]
         .warnings[-1]
         .endswith('21 without scores: reason 6 (6); reason 5 (5); reason 4 (4); other reasons (6)')
     )
@@ -104,7 +103,7 @@ def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
 def test_sound_figures_stand_beside_the_plain_ones() -> None:
     """Accuracy, the strictest G-Pass@k and mG-Pass@k: plain, sound and the drop."""
     made = {'m': {'n4': WHOLE, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
-    table = sound_tables(Board(made))[0]
+    table = sound_tables(board_of(made))[0]
     assert table.title.startswith('LiveMathBench-202412: sound G-Pass@2, ')
     assert list(table.columns) == [
         *('model', 'Greedy', 'sound', 'drop', 'average@4', 'sound', 'drop'),
@@ -115,13 +114,15 @@ def test_sound_figures_stand_beside_the_plain_ones() -> None:
         [100, 50, 50, 75, 50, 25, 50, 25, 25, 50, 25, 25]
     )
     assert 'a validity of at least 0.25' in table.notes[0] and not table.warnings
-    warnings = sound_tables(Board(RESULTS))[0].warnings
+    warnings = sound_tables(board_of(RESULTS))[0].warnings
     assert '1 of 6 right responses have no scores' in warnings[0]
 
 
 def test_every_threshold_is_in_the_markdown() -> None:
     """A row a figure, with pass@k and all τ, kept out of the terminal."""
-    table = titled(sound_tables(Board(RESULTS)), 'LiveMathBench-202412: sound G-Pass@k at every τ')
+    table = titled(
+        sound_tables(board_of(RESULTS)), 'LiveMathBench-202412: sound G-Pass@k at every τ'
+    )
     assert table.breakdown not in ('', 'split and language')
     names = ['pass@2', *(f'G-Pass@2_{tau}' for tau in (0.25, 0.5, 0.75, 1.0)), 'mG-Pass@2']
     assert [row[1] for row in table.rows] == names
@@ -133,12 +134,12 @@ def test_every_threshold_is_in_the_markdown() -> None:
 
 def test_groups_are_broken_down_in_the_markdown() -> None:
     """Reasoning and sound figures of each split and language, levels in order."""
-    tables = report_tables(Board({'m': {'x': SAMPLED}}))
+    tables = report_tables(board_of({'m': {'x': SAMPLED}}))
     reasoning = titled(tables, 'LiveMathBench-202412: reasoning by split and language')
     assert rows(reasoning, 'AMC-en')[0]['validity right'] == pytest.approx(55.0)
     assert rows(reasoning, 'CCEE-cn')[0]['validity wrong'] == pytest.approx(70.0)
     name = 'LiveMathBench-202412: sound figures by split and language'
-    sound = titled(sound_tables(Board({'m': {'x': WHOLE}})), name)
+    sound = titled(sound_tables(board_of({'m': {'x': WHOLE}})), name)
     assert [row[0] for row in sound.rows].count('AMC-en') == 1
     (row,) = (row for row in sound.rows if row[0] == 'AMC-en')
     assert list(row[:4]) == ['AMC-en', 1, 'm', 2]
@@ -150,14 +151,14 @@ def test_groups_are_broken_down_in_the_markdown() -> None:
 
 def test_headings_of_groups_survive_k_equal_to_n() -> None:
     """Average@4 keeps its number where k is 4, too."""
-    tables = sound_tables(Board({'m': {'x': make_reasoned(SAMPLES, (4,))}}))
+    tables = sound_tables(board_of({'m': {'x': make_reasoned(SAMPLES, (4,))}}))
     table = next(table for table in tables if 'figures by' in table.title)
     assert {'average@4', 'mG-Pass@k'} <= {*table.columns}
 
 
 def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
     """There is no G-Pass@k of a greedy run."""
-    tables = sound_tables(Board({'m': {'x': GREEDY}}))
+    tables = sound_tables(board_of({'m': {'x': GREEDY}}))
     assert tables[0].title == 'LiveMathBench-202412: sound accuracy, 2 problems'
     assert list(tables[0].columns) == ['model', 'Greedy', 'sound', 'drop']
     assert list(tables[0].rows[0]) == ['m', 100.0, 50.0, 50.0]
@@ -166,22 +167,22 @@ def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
 
 def test_results_without_scores_are_in_the_plain_tables_alone() -> None:
     """A model whose reasoning nobody scored has no row among the scored ones."""
-    tables = report_tables(Board(RESULTS))
+    tables = report_tables(board_of(RESULTS))
     assert [row[0] for row in titled(tables, 'LiveMathBench-202412: 2 problems, n = 4, k = 2').rows]
-    found = *reasoning_tables(Board(RESULTS)), *sound_tables(Board(RESULTS))
+    found = *reasoning_tables(board_of(RESULTS)), *sound_tables(board_of(RESULTS))
     scored = [table for table in tables if table.title in [one.title for one in found]]
     assert len(scored) > 4
     assert not [row for table in scored for row in table.rows if 'plain' in row]
-    assert reasoning_tables(Board({'plain': {'n4': PLAIN}})) == []
-    assert sound_tables(Board({'plain': {'n4': PLAIN}})) == []
+    assert reasoning_tables(board_of({'plain': {'n4': PLAIN}})) == []
+    assert sound_tables(board_of({'plain': {'n4': PLAIN}})) == []
 
 
 def test_scores_of_sampled_responses_alone_leave_no_greedy_column() -> None:
     """What was not scored has no sound figures to stand beside."""
     made = {'m': {'n4': SAMPLED, 'n1': make_result({'AMC_en': [1, 0]}, 1, greedy=True)}}
-    assert 'Greedy' not in sound_tables(Board(made))[0].columns
+    assert 'Greedy' not in sound_tables(board_of(made))[0].columns
     other = {'m': {'n4': PLAIN, 'n1': GREEDY}}
-    assert list(sound_tables(Board(other))[0].columns) == ['model', 'Greedy', 'sound', 'drop']
+    assert list(sound_tables(board_of(other))[0].columns) == ['model', 'Greedy', 'sound', 'drop']
 
 
 def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     alone = make_unjudged([(0.3, 0.1), (0.5, 0.2), (None, None)])
     alone |= {'warnings': ['1 of 3 responses are lost'], 'benchmark': 'sample'}
     results = {'m': {'x': alone}}
-    tables = report_tables(Board(results))
+    tables = report_tables(board_of(results))
     assert {table.title for table in tables} == {
         'Reasoning',
         'Reasoning of single solutions',
@@ -203,10 +204,10 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     assert 'sample: 1 of 3 responses are lost' in tables[0].warnings
     solutions = rows(titled(tables, 'Reasoning of single solutions'), 'sample')
     assert [(row['answers'], row['solutions']) for row in solutions] == [('all', 2)]
-    metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(results)))}
+    metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(typed(results))))}
     assert metrics == {'validity', 'redundancy', 'scored'}
     pytest.importorskip('matplotlib')
-    written = [path.name for path in write_charts(tmp_path / 'x', Board(results))]
+    written = [path.name for path in write_charts(tmp_path / 'x', board_of(results))]
     assert {name.rpartition('.')[0] for name in written} == {
         'sample_greedy_validity',
         'sample_greedy_redundancy',
@@ -216,7 +217,7 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
 def test_reasoning_alone_is_kept_out_of_what_others_measured() -> None:
     """Beside judged results it changes no table of theirs."""
     mixed = {**RESULTS, 'alone': {'x': make_unjudged([(0.3, 0.1)])}}
-    plain, with_it = report_tables(Board(RESULTS)), report_tables(Board(mixed))
+    plain, with_it = report_tables(board_of(RESULTS)), report_tables(board_of(mixed))
     assert [t.title for t in with_it] == [t.title for t in plain]
     changed = [a.title for a, b in zip(plain, with_it, strict=True) if len(a.rows) != len(b.rows)]
     assert changed == ['Reasoning', 'Reasoning of single solutions']
@@ -226,12 +227,12 @@ def test_a_reward_model_says_nothing_of_redundancy() -> None:
     """Its redundancy is undefined, which a note explains; its boxes are none."""
     ours: dict[str, list[list[Sample]]] = {'AMC_en': [[(True, 0.4, None)], [(False, 0.2, None)]]}
     made = make_reasoned(ours, scorer='math-shepherd')
-    table = reasoning_tables(Board({'m': {'x': made}}))[0]
+    table = reasoning_tables(board_of({'m': {'x': made}}))[0]
     assert math.isnan(rows(table)[0]['redundancy'])
     assert '–' in to_text(table)
     told = 'gives no redundancy, as process reward models do'
     assert f'math-shepherd: {told}' in table.notes
-    assert not [note for note in reasoning_tables(Board(RESULTS))[0].notes if told in note]
+    assert not [note for note in reasoning_tables(board_of(RESULTS))[0].notes if told in note]
 
 
 def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
@@ -240,17 +241,17 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         'a': {'x': SAMPLED},
         'b': {'x': make_reasoned(SAMPLES, (2,), settings='ffffffff', threshold=0.5)},
     }
-    for table in (reasoning_tables(Board(made))[0], sound_tables(Board(made))[0]):
+    for table in (reasoning_tables(board_of(made))[0], sound_tables(board_of(made))[0]):
         warning = next(note for note in table.warnings if 'different scorers or settings' in note)
         assert 'GAIR/ReasonEval-7B:1a2b3c4d and GAIR/ReasonEval-7B:ffffffff' in warning
         assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
-    for table in (reasoning_tables(Board(RESULTS))[0], sound_tables(Board(RESULTS))[0]):
+    for table in (reasoning_tables(board_of(RESULTS))[0], sound_tables(board_of(RESULTS))[0]):
         assert not [note for note in table.warnings if 'different scorers' in note]
 
 
 def test_two_data_sets_of_a_model_are_told_apart() -> None:
     """No result hides another."""
-    table = reasoning_tables(Board({'m': {'a': SAMPLED, 'b': SAMPLED}}))[0]
+    table = reasoning_tables(board_of({'m': {'a': SAMPLED, 'b': SAMPLED}}))[0]
     assert [row[1] for row in table.rows] == ['m (a)', 'm (b)']
 
 
@@ -258,12 +259,12 @@ def test_hostile_names_stay_in_their_cell(tmp_path: Path) -> None:
     """Nothing breaks out of a row, a note or a page."""
     name = '<b>|$x$\u2028\n| y'
     made = {name: {'x': make_reasoned(SAMPLES, (2,), refusals={'<i>\n': 1}, scorer='a\n# b')}}
-    for table in (*reasoning_tables(Board(made)), *sound_tables(Board(made))):
+    for table in (*reasoning_tables(board_of(made)), *sound_tables(board_of(made))):
         lines = to_markdown(table).splitlines()
         assert sum(line.startswith('|') for line in lines) == len(table.rows) + 2
         assert not [line for line in lines if '<b>' in line or '<i>' in line]
         assert '\u2028' not in to_text(table)
-    write_report(tmp_path, Board(made))
+    write_report(tmp_path, board_of(made))
     assert '\n# b' not in (tmp_path / 'gpassk.md').read_text('utf-8')
 
 
@@ -273,18 +274,18 @@ def test_null_and_missing_parts_are_undefined() -> None:
     made['figures'] |= {'validity': None, 'sound mG-Pass@2': math.nan}
     made['reasoning'] = {'scorer': 's', 'lengths': {'steps': {'all': math.nan}}}
     results = {'m': {'x': made}}
-    (row,) = rows(reasoning_tables(Board(results))[0])
+    (row,) = rows(reasoning_tables(board_of(results))[0])
     assert math.isnan(row['validity'])
     assert math.isnan(row['steps'])
     assert row['tokens'] is None
-    assert math.isnan(list(sound_tables(Board(results))[0].rows[0])[-2])
-    assert 'NaN' not in to_json(results)
+    assert math.isnan(list(sound_tables(board_of(results))[0].rows[0])[-2])
+    assert 'NaN' not in to_json(typed(results))
 
 
 def test_exports_hold_every_figure() -> None:
     """Tidy rows name metric, k and τ; JSON has how reasoning was scored, too."""
     made = {'m': {'n4': WHOLE, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
-    found = list(csv.DictReader(io.StringIO(to_csv(made))))
+    found = list(csv.DictReader(io.StringIO(to_csv(typed(made)))))
 
     def percent(metric: str, k: str = '', tau: str = '', group: str = '') -> float:
         (row,) = (
@@ -303,7 +304,7 @@ def test_exports_hold_every_figure() -> None:
     assert percent('drop to sound mG-Pass@k', '2') == pytest.approx(25.0)
     assert percent('sound pass@k', '2') == pytest.approx(75.0)
     assert not [row for row in found if row['model'] == 'plain' and 'sound' in row['metric']]
-    first, *_, last = json.loads(to_json(made))['results']
+    first, *_, last = json.loads(to_json(typed(made)))['results']
     assert first['figures']['sound G-Pass@2_1.0'] == pytest.approx(25.0)
     assert first['groups']['AMC-en']['figures']['validity (wrong)'] == pytest.approx(10.0)
     assert first['reasoning']['boxes']['validity']['right']['n'] == 6

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_results import make_result, make_version_result
+from made_results import board_of, make_result, make_version_result, typed
 from scipy.stats import linregress, t
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.scatter import plot_drop
 from opencompass_gpassk.report.charts.style import draw_chart
@@ -47,7 +46,7 @@ RESULTS = {
 def drawn() -> dict[str, Any]:
     """Name → axis of the charts."""
     pytest.importorskip('matplotlib')
-    return {one.name: draw_chart(one, 5.0).axes[0] for one in report_charts(Board(RESULTS))}
+    return {one.name: draw_chart(one, 5.0).axes[0] for one in report_charts(board_of(RESULTS))}
 
 
 def cells(table: Table, *names: str) -> list[Any]:
@@ -57,7 +56,7 @@ def cells(table: Table, *names: str) -> list[Any]:
 
 def test_the_leaderboard_is_like_the_papers() -> None:
     """Understanding leads, then SP, RV, GA, CR and OOR; of each benchmark and of all questions."""
-    table = variable_tables(Board(RESULTS))[0]
+    table = variable_tables(board_of(RESULTS))[0]
     assert list(table.columns) == [
         *('benchmark', 'model', 'responses', 'asked'),
         *('understanding', 'SP', 'RV', 'GA@5', 'CR', 'OOR', 'chance'),
@@ -84,7 +83,7 @@ def test_the_leaderboard_is_like_the_papers() -> None:
 
 def test_samples_tell_more_than_greedy_answers() -> None:
     """G-Pass over versions, the pooled figure and the variances have their own columns."""
-    table = variable_tables(Board(RESULTS))[1]
+    table = variable_tables(board_of(RESULTS))[1]
     row = dict(zip(table.columns, cells(table, 'steady', 'n = 8'), strict=True))
     assert row['G-Pass over 5 versions_1.0'] == 50.0
     assert row['pooled G-Pass@5_1.0'] > 50.0
@@ -100,7 +99,7 @@ def test_samples_stand_beside_the_greedy_run_with_their_prompts() -> None:
     few, plain, sampled = greedy(RECITING), greedy(STEADY), RESULTS['steady']['m8']
     few['signature']['prompt'] = '4-shot'
     for runs in ({'few': few, 'plain': plain}, {'plain': plain, 'few': few}):
-        table = contamination_table(Board({'m': {**runs, 'm8': sampled}}))
+        table = contamination_table(board_of({'m': {**runs, 'm8': sampled}}))
         assert table
         row = dict(zip(table.columns, cells(table, 'RV-MATH', 'm (m8)'), strict=True))
         assert row['greedy - G-Pass'] == pytest.approx(0.0)
@@ -115,7 +114,7 @@ def test_every_data_set_has_its_row() -> None:
         for seed, right in (('', 1), ('-seed7', 0))
         for source in ('MATH', 'LEETCODE')
     }
-    leaderboard = variable_tables(Board({'m': seeds}))[0]
+    leaderboard = variable_tables(board_of({'m': seeds}))[0]
     assert [[*row[:3], *row[4:7]] for row in leaderboard.rows] == [
         [benchmark, f'm (RV-…{seed}-greedy-n1)', 'greedy', right, 100.0, right]
         for benchmark in ('RV-MATH', 'RV-LEETCODE', 'overall')
@@ -130,7 +129,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
         'b': greedy(STEADY, 'RV-MATH, 2 of 115 questions'),
         'c': make_version_result({'a': [1, 1, 1]}, benchmark='RV-LEETCODE', greedy=True),
     }
-    table = variable_tables(Board({'m': made}))[0]
+    table = variable_tables(board_of({'m': made}))[0]
     assert [row[0] for row in table.rows] == [
         'RV-MATH, 5 versions',
         'RV-MATH, 2 of 115 questions, 5 versions',
@@ -138,7 +137,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
     ]
     assert 'GA@m' in table.columns
     own = {'a': greedy(STEADY), 'b': greedy(STEADY, 'LEETCODE')}  # the user's LEETCODE.jsonl
-    rows = variable_tables(Board({'m': own}))[0].rows
+    rows = variable_tables(board_of({'m': own}))[0].rows
     assert [row[0] for row in rows] == ['RV-MATH', 'LEETCODE']
 
 
@@ -148,7 +147,7 @@ def test_overall_figures_weigh_questions_that_are_known() -> None:
         'a': greedy({'a': [1, 1, 1], 'b': [None, 1, 1]}),
         'b': greedy({'c': [0, 1, 1]}, 'RV-LEETCODE'),
     }
-    table = variable_tables(Board({'m': made}))[0]
+    table = variable_tables(board_of({'m': made}))[0]
     row = dict(zip(table.columns, cells(table, 'overall'), strict=True))
     assert (row['SP'], row['GA@2']) == (50.0, 100.0)
     assert any('1 of 2 questions lack their original' in note for note in table.warnings)
@@ -159,13 +158,15 @@ def test_only_this_packages_questions_are_called_so(version: str, ours: bool) ->
     """The authors' own file may bear any name."""
     made = greedy(STEADY, 'RV-Bench')
     made['signature']['data'] = f'RV-Bench:{version}'
-    notes = [note for table in report_tables(Board({'m': {'x': made}})) for note in table.warnings]
+    notes = [
+        note for table in report_tables(board_of({'m': {'x': made}})) for note in table.warnings
+    ]
     assert any('questions of this package' in note for note in notes) == ours
 
 
 def by_subject(results: dict[str, dict[str, Any]]) -> Table:
     """The table of subjects."""
-    tables = variable_tables(Board(results))
+    tables = variable_tables(board_of(results))
     return next(table for table in tables if table.breakdown == 'subject')
 
 
@@ -195,7 +196,7 @@ def test_a_question_is_unsolved_if_no_sample_of_a_version_is_right() -> None:
 
 def test_other_benchmarks_have_no_such_tables() -> None:
     """Nothing is said of versions where there are none."""
-    assert variable_tables(Board({'m': {'x': make_result({'AMC_en': [1]}, 4, (2,))}})) == []
+    assert variable_tables(board_of({'m': {'x': make_result({'AMC_en': [1]}, 4, (2,))}})) == []
 
 
 def test_signs_of_contamination_stand_side_by_side() -> None:
@@ -205,7 +206,7 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
         'm': {'n4': sampled, 'n1': make_result({'AMC_en': [1, 1, 0]}, 1, greedy=True)},
         'steady': RESULTS['steady'],
     }
-    table = contamination_table(Board(results))
+    table = contamination_table(board_of(results))
     assert table is not None
     figures = [sampled['figures'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
     steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
@@ -218,8 +219,8 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     assert cells(table, 'RV-MATH', 'steady')[3] == 4
     assert cells(table, 'RV-MATH', 'steady')[6] == pytest.approx(10.0)
     assert cells(table, 'RV-LEETCODE', 'steady')[3:] == [None, None, None, pytest.approx(-100.0)]
-    assert table.title in [one.title for one in report_tables(Board(results))]
-    assert contamination_table(Board({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
+    assert table.title in [one.title for one in report_tables(board_of(results))]
+    assert contamination_table(board_of({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
 
 
 @pytest.mark.parametrize(
@@ -301,7 +302,7 @@ def test_each_benchmark_has_a_chart() -> None:
 
 def test_exports_hold_the_figures_of_versions() -> None:
     """A tidy row each, k and τ apart; JSON has them by name."""
-    rows = list(csv.DictReader(io.StringIO(to_csv(RESULTS))))
+    rows = list(csv.DictReader(io.StringIO(to_csv(typed(RESULTS)))))
 
     def percent(metric: str, tau: str = '', group: str = '') -> float:
         (row,) = (
@@ -316,7 +317,7 @@ def test_exports_hold_the_figures_of_versions() -> None:
     assert percent('CR') == 100.0
     assert percent('SP-RV drop', group='geometry') == pytest.approx(20.0)
     assert not [r for r in rows if r['group'] == 'original' and r['metric'] in ('CR', 'GA@k')]
-    document = json.loads(to_json(RESULTS))
+    document = json.loads(to_json(typed(RESULTS)))
     figures = next(r['figures'] for r in document['results'] if r['data_set'] == 'm8')
     assert figures['OOR'] == 0.0
     assert document['results'][0]['versions']['per_group'] == 5

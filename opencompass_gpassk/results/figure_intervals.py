@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
 from opencompass_gpassk.results.figures import Side
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.result import Result
 
 ESTIMAND = 'a population of problems like these, each sampled anew'
 FIXED = 'these very problems, each sampled anew'
@@ -73,11 +74,11 @@ class IntervalSettings:
         return parse_settings(cls, given, 'intervals', text_is='method', example=example)
 
 
-def stored_intervals(result: Mapping[str, Any]) -> IntervalSettings | None:
+def stored_intervals(result: Result) -> IntervalSettings | None:
     """Return the settings of a result's intervals; None if it has none."""
-    given = result.get('uncertainty') or {}
-    names = [one.name for one in fields(IntervalSettings)]
-    return IntervalSettings(**{name: given[name] for name in names}) if given else None
+    if (of := result.uncertainty) is None:
+        return None
+    return IntervalSettings(of.method, of.resamples, of.seed, of.level)
 
 
 def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[str, Any]:
