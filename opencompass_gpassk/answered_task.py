@@ -27,6 +27,7 @@ from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.make_result import make_result, make_table, store
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, Protocol
 from opencompass_gpassk.results.read import read_result
+from opencompass_gpassk.results.result import Evaluation, Result
 from opencompass_gpassk.runs import postprocessors
 from opencompass_gpassk.runs.config import N_OF_NAME, config_hash
 from opencompass_gpassk.runs.predictions import (
@@ -187,7 +188,7 @@ class AnsweredTask:
     problems: list[Problem]
     golds: list[Any]
     responses: list[Response]
-    evaluation: dict[str, Any]
+    evaluation: Evaluation
     about: dict[str, Any]
     again: str = AGAIN
 
@@ -218,7 +219,7 @@ class AnsweredTask:
             self.responses,
             settings,
             VerdictStore.default_path(self.run),
-            min_coverage=self.evaluation['min_coverage'],
+            min_coverage=self.evaluation.min_coverage,
             again=self.again,
             after='gpassk rescore RUN',
             report=get_logger().info,
@@ -234,7 +235,7 @@ class AnsweredTask:
             self.responses,
             settings,
             ScoreStore.default_path(self.run),
-            min_coverage=self.evaluation['min_coverage'],
+            min_coverage=self.evaluation.min_coverage,
             again=self.again,
             report=get_logger().info,
         )
@@ -245,7 +246,7 @@ class AnsweredTask:
         verdicts: Verdicts,
         reasoning: ResponseScores | None,
         intervals: IntervalSettings | None,
-    ) -> dict[str, Any]:
+    ) -> Result:
         """Return the result, after writing its trials and steps beside it and logging its warnings.
 
         Args:
@@ -273,20 +274,20 @@ class AnsweredTask:
             reasoning=reasoning.describe() if reasoning else None,
             intervals=intervals,
             notes=[*verdicts.notes, *self.notes, *(reasoning.notes if reasoning else ())],
-        )
-        result['evaluation'] = self.evaluation
-        for warning in result['warnings']:
+        ).but(evaluation=self.evaluation)
+        for warning in result.warnings:
             get_logger().warning(f'{self.name}: {warning}')
         if self.folder:
-            if looks := earlier_looks(self.folder, result['signature']['n']):
-                result['looks'] = looks
-            store(self.folder.with_name(f'{self.folder.name}{TRIALS_ENDING}'), table, result)
+            if looks := earlier_looks(self.folder, result.n):
+                result = result.but(looks=looks)
+            trials = self.folder.with_name(f'{self.folder.name}{TRIALS_ENDING}')
+            result = store(trials, table, result)
             steps = self.folder.with_name(f'{self.folder.name}.steps.jsonl.gz')
             if reasoning:
                 from opencompass_gpassk.reasoneval.score_responses import write_steps
 
                 write_steps(steps, table.trials, reasoning)
-                result['steps_file'] = steps.name
+                result = result.but(steps_file=steps.name)
             else:
                 steps.unlink(missing_ok=True)  # left from an earlier result
         return result
@@ -338,10 +339,10 @@ def read_task(
         problems=with_prompts(problems, responses),
         golds=list(golds),
         responses=responses,
-        evaluation={
-            'min_coverage': settings.min_coverage,
-            'postprocessors': postprocessors.recorded(applied),
-        },
+        evaluation=Evaluation(
+            min_coverage=settings.min_coverage,
+            postprocessors=postprocessors.recorded(applied),
+        ),
         about={
             'benchmark': settings.benchmark or constant(rows, 'benchmark', name),
             'data_version': version_of(rows, problems),
@@ -403,8 +404,8 @@ def earlier_looks(folder: Path, n: int) -> list[int]:
     for path in folder.parent.iterdir() if folder.parent.is_dir() else ():
         if name.fullmatch(path.name):
             with suppress(OSError, ValueError):  # not a result that can be read
-                result = read_result(path)
-                found |= {result['signature']['n'], *(result.get('looks') or ())}
+                if isinstance(result := read_result(path), Result):
+                    found |= {result.n, *result.looks}
     return sorted(look for look in found if look < n)
 
 

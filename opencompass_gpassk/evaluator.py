@@ -148,7 +148,7 @@ class GPassKEvaluator(BaseEvaluator):
                 verdicts = judge_by_replica(
                     self.judge_config, original_dataset, task.golds, task.responses, task.folder
                 )
-            return task.result(protocol, verdicts, reasoning, self.intervals)
+            return task.result(protocol, verdicts, reasoning, self.intervals).as_json()
 
 
 @ICL_EVALUATORS.register_module()
@@ -205,4 +205,4 @@ class ReasonEvalEvaluator(BaseEvaluator):
             unjudged = Judgement(Verdict.UNJUDGED, None, 'answers are not judged', NOBODY)
             verdicts = Verdicts([unjudged] * len(reasoning.scored), NOBODY)
             protocol = Protocol(n, groups=groups, judged=False)
-            return task.result(protocol, verdicts, reasoning, self.intervals)
+            return task.result(protocol, verdicts, reasoning, self.intervals).as_json()

@@ -148,7 +148,7 @@ def test_recorded_verdicts_of_a_judge_come_with_its_replies(
         if trial.verdict is C:
             trial.verdict, trial.source = W, 'judge'  # the rule calls them right
     path = run / 'results' / 'org/b' / 'd.trials.jsonl.gz'
-    write_trials(path, table, {'signature': {'judge': 'llm:org/j:1234abcd'}})
+    write_trials(path, table, {'signature': {'n': 4, 'judge': 'llm:org/j:1234abcd'}})
     argv = ['audit', str(run), 'recorded', 'rule', '--model', 'org/b', '-m', '100']
     argv += ['-o', str(tmp_path / 'o')]
 

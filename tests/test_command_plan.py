@@ -26,7 +26,7 @@ def pilot(tmp_path: Path) -> Path:
     ]
     path = tmp_path / 'results' / 'tiny\x1b[31m' / 'math.trials.jsonl.gz'
     path.parent.mkdir(parents=True)
-    write_trials(path, TrialTable(problems, trials), {'k': [2, 4]})
+    write_trials(path, TrialTable(problems, trials), {'k': [2, 4], 'signature': {'n': 8}})
     return path
 
 
@@ -129,7 +129,9 @@ def test_nonsense_is_named(
 def test_a_pilot_that_nobody_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It says so."""
     path = tmp_path / 'a.trials.jsonl.gz'
-    write_trials(path, TrialTable([Problem('p')], [Trial('p', 0, Verdict.UNJUDGED)]), {})
+    write_trials(
+        path, TrialTable([Problem('p')], [Trial('p', 0, Verdict.UNJUDGED)]), {'signature': {'n': 8}}
+    )
     assert main(['plan', str(path)]) == 1
     assert 'no judged trial' in capsys.readouterr().err
 
@@ -144,7 +146,7 @@ def test_one_answer_of_each_problem_is_no_pilot(
     problems = [Problem(f'p{i}') for i in range(10)]
     trials = [Trial(one.problem_id, 0, Verdict.CORRECT) for one in problems]
     greedy = pilot.with_name('a-greedy.trials.jsonl.gz')
-    write_trials(greedy, TrialTable(problems, trials), {})
+    write_trials(greedy, TrialTable(problems, trials), {'signature': {'n': 8}})
     folder = pilot.parent.parent.parent
     assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
     told = capsys.readouterr()
@@ -153,13 +155,13 @@ def test_one_answer_of_each_problem_is_no_pilot(
     assert 'n = 8 < k = 16' in told.out
     unjudged = [Trial('p0', i, Verdict.UNJUDGED) for i in (0, 1)]
     failed = pilot.with_name('failed.trials.jsonl.gz')
-    write_trials(failed, TrialTable(problems[:1], unjudged), {})
+    write_trials(failed, TrialTable(problems[:1], unjudged), {'signature': {'n': 8}})
     assert main(['plan', str(folder), '-k', '16', '-n', '16', '--tau', '1']) == 0
     assert 'failed.trials.jsonl.gz: it has no judged trial' in capsys.readouterr().err
     failed.unlink()
     assert main(['plan', str(greedy)]) == 1
     assert 'take a pilot of n = 2 or more' in capsys.readouterr().err
-    write_trials(pilot, TrialTable(problems, trials), {})
+    write_trials(pilot, TrialTable(problems, trials), {'signature': {'n': 8}})
     assert main(['plan', str(folder)]) == 1
     told = capsys.readouterr()
     assert told.err.count('one judged response of each problem') == 2

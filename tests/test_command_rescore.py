@@ -23,6 +23,7 @@ from eval_task import (
     question,
 )
 from judge_server import JudgeServer
+from made_results import result_of
 from opencompass.registry import TEXT_POSTPROCESSORS
 from scripted_judge import ScriptedJudge, refusing, right_if
 from store_writer import put_human
@@ -280,7 +281,12 @@ def test_a_judge_from_the_environment_is_known_later(
         assert main(['rescore', str(run), '--judge', 'llm']) == 0
         calls = server.calls
         judging = {**result(run)['judging']['settings'], 'max_tokens': 64}
-        kept = {'judging': {'mode': 'llm', 'settings': judging}, 'signature': {'judge': 'llm:x'}}
+        kept = result_of(
+            {},
+            4,
+            judging={'mode': 'llm', 'settings': judging},
+            signature={'n': 4, 'judge': 'llm:x'},
+        )
         for model, limit in (('judge', 64), ('another', None)):
             monkeypatch.setenv('OC_JUDGE_MODEL', model)
             asked = Changes('cascade').judge_of(kept)

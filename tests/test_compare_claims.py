@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_results import as_result, bounds, make_version_result
+from made_results import as_result, bounds, make_version_result, result_of
 from made_runs import MadeRun
 from made_sweep import SAMPLED, Sweep, add_result, make_sweep, write_json
 
@@ -26,7 +26,7 @@ from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.figures import G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.make_result import store
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.result import Entry, Result
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028' + 'x' * 500
@@ -43,12 +43,7 @@ def claim_of(
         Entry(
             name,
             'd',
-            {
-                'figures': {PASS(k=k).key: some, strictest.key: every},
-                'k': [k],
-                'signature': {'n': 8},
-                'counts': counts,
-            },
+            result_of({PASS(k=k).key: some, strictest.key: every}, 8, k=[k], counts=counts or {}),
         )
         for name, (some, every, _) in models.items()
     ]
@@ -124,9 +119,9 @@ def test_the_range_is_told_where_missing_verdicts_move_a_number_by_a_point(
 ) -> None:
     """Not the number that was filled in."""
     some, every = PASS(k=8).key, G_PASS(k=8, tau=1.0).key
-    result = {'figures': {some: 76.0, every: 40.0}, 'k': [8], 'signature': {'n': 8}}
-    entry = Entry('m', 'd', {**result, 'bounds': {some: ends, every: [39.5, 40.5]}})
-    assert leaderboard_claim([entry], Leaderboard()) == f'm solves {told}'
+    bounds_ = {some: ends, every: [39.5, 40.5]}
+    result = result_of({some: 76.0, every: 40.0}, 8, k=[8], bounds=bounds_)
+    assert leaderboard_claim([Entry('m', 'd', result)], Leaderboard()) == f'm solves {told}'
 
 
 @pytest.mark.parametrize(('missing', 'fragile'), [(0, False), (2, False), (12, True)])
@@ -148,10 +143,10 @@ def test_it_is_told_whether_missing_verdicts_can_change_who_is_best(
     entries = [
         Entry(
             *place,
-            {
-                **as_result(table, protocol, benchmark='b', greedy=False),
-                'bounds': bounds(table, protocol),
-            },
+            Result.of(
+                as_result(table, protocol, benchmark='b', greedy=False)
+                | {'bounds': bounds(table, protocol)}
+            ),
         )
         for place, table in tables.items()
     ]
@@ -306,8 +301,8 @@ def test_equal_averages_that_hide_instability_are_told(tmp_path: Path) -> None:
         table = TrialTable(problems, trials)
         result = as_result(table, Protocol(n=8, k=(8,)), benchmark='b', greedy=False)
         path = run.folder / f'results/{model}/d.json'
-        store(path.with_name('d.trials.jsonl.gz'), table, result)
-        write_json(path, without_nan(result))
+        made = store(path.with_name('d.trials.jsonl.gz'), table, Result.of(result))
+        write_json(path, without_nan(made.as_json()))
     claim = page_data([run.folder]).data_sets[0].claim
     assert claim.startswith('steady is the most stable by G-Pass@8_1.0: it solves 45 %')
     assert (
@@ -320,9 +315,9 @@ def test_the_loss_from_originals_to_versions_is_told(models: int) -> None:
     """Of several models that of the one that loses most; OOR less what chance explains."""
     groups = {f'q{i}': [1, *[int(i % 4 == 0)] * 5] for i in range(40)}
     same = {f'q{i}': [int(i % 2 == 0)] * 6 for i in range(40)}
-    entries = [Entry('reciting', 'd', make_version_result(groups))]
+    entries = [Entry('reciting', 'd', Result.of(make_version_result(groups)))]
     if models == 2:
-        entries.insert(0, Entry('even', 'd', make_version_result(same)))
+        entries.insert(0, Entry('even', 'd', Result.of(make_version_result(same))))
     told = leaderboard_claim(entries, Leaderboard())
     verb = 'loses most' if models == 2 else 'goes'
     assert f'reciting {verb} from 100 % on the original questions to 25 % on their versions' in told

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_results import figures, make_version_result
+from made_results import figures, make_version_result, result_of
 from made_sweep import SAMPLED, Sweep, make_sweep
 
 from opencompass_gpassk.compare.differences import compare, primary_figure
@@ -18,12 +18,12 @@ from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import ModelResult, results_at
-from opencompass_gpassk.results.stored_result import stored_protocol
+from opencompass_gpassk.results.result import Result
 
 
 def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> ModelResult:
     """A result, as far as it is looked at."""
-    result = {'benchmark': benchmark, 'signature': {'n': n, **signature}}
+    result = result_of({}, n, benchmark=benchmark, signature={'n': n, **signature})
     return ModelResult('m', dataset, result, Path(f'{dataset}.json'), '')
 
 
@@ -31,10 +31,10 @@ def test_the_figures_of_a_result_are_had_again_from_its_file(tmp_path: Path) -> 
     """The protocol is told by the result: the same names and values, in every group."""
     run = make_sweep(tmp_path / '20260101_000000', {'m': 0.5}, Sweep(problems=12))
     for one in results_at(run.folder, print):
-        again = figures(one.table(), one.protocol)
-        assert again['groups'] == one.result['groups']
+        again = figures(one.table(), one.result.protocol)
+        assert again['groups'] == {k: g.model_dump() for k, g in one.result.groups.items()}
         for key, value in again['figures'].items():
-            assert one.result['figures'][key] == pytest.approx(value, nan_ok=True), key
+            assert one.result.figures[key] == pytest.approx(value, nan_ok=True), key
 
 
 def test_the_newest_run_of_a_work_dir_is_meant(tmp_path: Path) -> None:
@@ -51,12 +51,12 @@ def test_thresholds_of_versions_and_of_soundness_are_read() -> None:
     result['signature'] |= {'complete': 0.9, 'collapsed': 0.1}
     result['reasoning'] = {'threshold': 0.7}
     result['groups'] |= {'v1': {'version': '1', 'problems': 1}, 'original': {'version': 'original'}}
-    protocol = stored_protocol(result)
+    protocol = Result.of(result).protocol
     assert (protocol.n, protocol.k, protocol.complete, protocol.collapsed) == (2, (2,), 0.9, 0.1)
     assert protocol.groups == (('subject',), ('version',))
     assert protocol.sound == 0.7
     result['signature']['judge'] = 'none'
-    assert stored_protocol(result).sound is None
+    assert Result.of(result).protocol.sound is None
 
 
 def test_both_protocols_tell_what_both_results_hold() -> None:
@@ -109,7 +109,7 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     run = make_sweep(tmp_path / '20260101_000000', {'a': 0.5, 'b': -0.5}, Sweep(problems=30))
     results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
     tables = {one.model: one.table() for one in results}
-    shared = aligned(tables, results[0].protocol)
+    shared = aligned(tables, results[0].result.protocol)
     primary = primary_figure(shared)
     ours = {one.name: one for one in compare(shared, primary) if not one.group}
     (shown,) = page_data([run.folder]).data_sets

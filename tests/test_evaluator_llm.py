@@ -10,12 +10,12 @@ import pytest
 from aiohttp import web
 from eval_task import COUNTS, N, OurSums, counts, data_set, evaluate, predict, respond
 from judge_server import JudgeServer
+from made_results import board_of
 
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.verdict_store import VerdictStore
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import to_text
 
@@ -92,7 +92,7 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
     low, high = found['bounds']['accuracy']
     assert (low, high) == (pytest.approx(40.0), pytest.approx(100 * (32 + missing) / 80))
     summary = ' '.join(
-        ''.join(map(to_text, benchmark_tables(Board({'demo': {'sums_en': found}})))).split()
+        ''.join(map(to_text, benchmark_tables(board_of({'demo': {'sums_en': found}})))).split()
     )
     assert f'coverage is {found["coverage"]:.2f} %' in summary
     told = 'or all right, the figures would be average@8 40.0 to'

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import board_of, typed
 from stored_table import table_of, write_result
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import to_csv, to_json
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.tables.contents import paper_tables, report_tables
 from opencompass_gpassk.report.tables.latex import to_latex
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.results.stored_result import Estimate, Few
+from opencompass_gpassk.results.result import Estimate, Few
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 MARKS = ['++++', '++--', '+---', '++++', '++--']
@@ -40,7 +40,7 @@ def in_versions(originals: str, versions: int = 2) -> TrialTable:
 
 def tables_of(result: dict[str, Any]) -> list[Table]:
     """The tables of one result."""
-    return report_tables(Board({'m': {'x': result}}))
+    return report_tables(board_of({'m': {'x': result}}))
 
 
 @pytest.mark.parametrize('problems', [4, 5])
@@ -59,11 +59,11 @@ def test_a_table_of_four_questions_has_a_mark_and_of_five_intervals(
     assert ('$^\\dagger$' in to_latex(table)) is few
     (row,) = (
         row
-        for row in csv.DictReader(io.StringIO(to_csv({'m': {'x': result}})))
+        for row in csv.DictReader(io.StringIO(to_csv(typed({'m': {'x': result}}))))
         if row['metric'] == 'mG-Pass@k'
     )
     assert (row['questions'], row['low'] == '') == (str(problems), few)
-    (entry,) = json.loads(to_json({'m': {'x': result}}))['results']
+    (entry,) = json.loads(to_json(typed({'m': {'x': result}})))['results']
     assert entry['questions']['accuracy'] == problems
     page = render_page(page_data([tmp_path]))
     assert ('too few (4)' in page) is ('fewer than 5 questions' in page) is few
@@ -94,7 +94,7 @@ def test_a_figure_among_right_originals_rests_on_these(tmp_path: Path) -> None:
     row = dict(zip(leaderboard.columns, leaderboard.rows[0], strict=True))
     assert row['asked'] == '6 (1)'
     assert isinstance(row['understanding'], Few) and isinstance(row['CR'], Estimate)
-    (pivot,) = paper_tables(Board({'m': {'x': result}}), [])
+    (pivot,) = paper_tables(board_of({'m': {'x': result}}), [])
     assert 'asked' not in ' '.join(pivot.columns)
 
 

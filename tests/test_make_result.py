@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from made_results import bounds, figures
+from made_results import as_result, bounds
 
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.hashing import text_hash
@@ -13,6 +13,7 @@ from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.make_result import audit_responses, make_result, make_table
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.results.warnings import result_warnings
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -49,7 +50,7 @@ def score(responses: list[Response], n: int = N, k: tuple[int, ...] = (2,)) -> d
         data_version='1',
         judge='rule',
         prompt='p',
-    )
+    ).as_json()
 
 
 def table_of(responses: list[Response]) -> TrialTable:
@@ -168,9 +169,9 @@ def test_many_responses_without_an_answer_are_told() -> None:
     ]
     protocol = Protocol(n=4, k=(2,))
     table = TrialTable(problems, trials)
-    open_figures = {'bounds': bounds(table, protocol), 'judging': {}, 'sampling_share': {}}
-    result = figures(table, protocol) | open_figures
-    told = result_warnings(protocol, result, audit_responses([]), [])
+    result = as_result(table, protocol, benchmark='b', greedy=False)
+    result['bounds'] = bounds(table, protocol)
+    told = result_warnings(protocol, Result.of(result), audit_responses([]), [])
     assert any(
         '75.0 % of responses have no recognised answer' in one
         and 'G-Pass@2_1.0 lies between 0.0 and 50.0' in one
@@ -178,5 +179,5 @@ def test_many_responses_without_an_answer_are_told() -> None:
     )
     for thoughts, warned in ((4, False), (5, True)):
         result['counts'] |= {'trials': 1000, 'empty': 5, 'thoughts_only': thoughts}
-        told = result_warnings(protocol, result, audit_responses([]), [])
+        told = result_warnings(protocol, Result.of(result), audit_responses([]), [])
         assert any('say nothing' in one for one in told) is warned

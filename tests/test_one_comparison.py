@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from made_results import board_of
 from made_sweep import SAMPLED, Sweep, add_result, make_sweep
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
@@ -82,7 +82,7 @@ def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
         if one.dataset == SAMPLED:
             results.setdefault(one.model, {})[one.dataset] = one.result
             trials[one.model, one.dataset] = one.table()
-    tables = benchmark_tables(Board(results, trials))
+    tables = benchmark_tables(board_of(results, trials))
     marks = {t.rows[row][0]: m for t in tables for (row, _), m in t.marks.items()}
     assert sorted(marks) == first
     assert Mark.BEST in marks.values()

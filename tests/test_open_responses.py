@@ -29,7 +29,7 @@ from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.make_result import make_table
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.result import Entry, Result
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Verdict
 
@@ -191,4 +191,7 @@ def test_what_a_server_leaves_out_is_told_and_open(
     assert ends == pytest.approx(bounds)
     assert bounds[0] <= result['accuracy'] <= bounds[1]
     assert all(any(words in one for one in result['warnings']) for words in warned)
-    assert leaderboard_claim([Entry('m', 'd', result)], Leaderboard()) == f'm solves {claim}'
+    assert (
+        leaderboard_claim([Entry('m', 'd', Result.of(result))], Leaderboard())
+        == f'm solves {claim}'
+    )

@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from made_results import make_result
+from made_results import board_of, make_result
 from made_sweep import make_sweep
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import MissingMatplotlibError, write_charts, write_report
 from opencompass_gpassk.runs.task_states import State, TaskState
 
@@ -30,8 +29,8 @@ def test_the_report_is_written(tmp_path: Path) -> None:
         TaskState('m', 'x', State.FINISHED),
         TaskState('m', 'y', State.FAILED, 'inference', 'ValueError: <b>', 'logs/x.out'),
     ]
-    write_report(tmp_path, Board(RESULTS), states)
-    paths = write_charts(tmp_path / 'figures', Board(RESULTS))
+    write_report(tmp_path, board_of(RESULTS), states)
+    paths = write_charts(tmp_path / 'figures', board_of(RESULTS))
     assert {path.name for path in tmp_path.iterdir()} == {
         *(f'gpassk.{kind}' for kind in ('md', 'tex', 'csv', 'json')),
         'figures',
@@ -56,7 +55,7 @@ def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
     pytest.importorskip('matplotlib')
     names = ['高考', '竞赛', 'a/b', 'a b']
     results = {'m': {n: make_result(COUNTS, 8, (2,), benchmark=n) for n in names}}
-    paths = write_charts(tmp_path / 'g', Board(results))
+    paths = write_charts(tmp_path / 'g', board_of(results))
     curves = [path.stem for path in paths if '_bars' not in path.stem and path.suffix == '.svg']
     assert curves == ['高考_k2', '竞赛_k2', 'a_b_k2', 'a_b_k2_6']
     assert len(paths) == 2 * 2 * len(names)
@@ -70,7 +69,7 @@ def test_without_matplotlib_the_command_is_named(
     for name in ('matplotlib', 'matplotlib.figure'):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingMatplotlibError, match='pip install "matplotlib'):
-        write_charts(tmp_path / 'x', Board(RESULTS))
+        write_charts(tmp_path / 'x', board_of(RESULTS))
 
 
 def test_charts_and_tables_of_a_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

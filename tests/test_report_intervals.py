@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from made_results import as_result, make_result
+from made_results import as_result, board_of, make_result
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.files import write_report
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
@@ -41,12 +40,12 @@ def of_two() -> dict[str, dict[str, Any]]:
 
 def tabled(result: dict[str, Any]) -> Table:
     """Return the first table of one result."""
-    return benchmark_tables(Board({'m': {'x': result}}))[0]
+    return benchmark_tables(board_of({'m': {'x': result}}))[0]
 
 
 def test_brackets_stand_below_the_headline_figures() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
-    lines = to_text(benchmark_tables(Board(of_two()))[0]).splitlines()
+    lines = to_text(benchmark_tables(board_of(of_two()))[0]).splitlines()
     assert lines[0] == 'm solves 71 % of the problems in some of 2 attempts, 42 % in all of them'
     (row,) = (i for i, line in enumerate(lines[1:], 1) if line.startswith('m '))
     assert lines[row].split() == ['m', '56.2', *['70.8'] * 3, *['41.7'] * 3, '29.2']
@@ -57,7 +56,7 @@ def test_brackets_stand_below_the_headline_figures() -> None:
 
 def test_intervals_are_shown_as_asked() -> None:
     """Half the width is never written as if the interval were symmetrical; or no interval."""
-    table = benchmark_tables(Board(of_two()))[0]
+    table = benchmark_tables(board_of(of_two()))[0]
     markdown = to_markdown(table, '±')
     assert '56.2 ±24.9' in to_text(table, '±') and '| 56.2 ±24.9 |' in markdown
     assert '- ±: half the width of the 95 % interval, which may be longer' in markdown
@@ -135,7 +134,7 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     results, trials = measured(
         strong=table_of(STRONG, 4), equal=table_of(EQUAL, 4), weak=table_of(WEAK, 4)
     )
-    (table,) = benchmark_tables(Board(results, trials))
+    (table,) = benchmark_tables(board_of(results, trials))
     assert marked(table) == {'G-Pass@2_1.0': {'strong', 'equal'}}
     assert table.columns[-1] == 'loss@2'
     (claim,) = table.claims
@@ -155,7 +154,7 @@ def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     results, trials = measured(
         strong=table_of(STRONG, 4), near=table_of(near, 4), weak=table_of(WEAK, 4)
     )
-    (table,) = benchmark_tables(Board(results, trials))
+    (table,) = benchmark_tables(board_of(results, trials))
     of = {table.rows[row][0]: mark for (row, _), mark in table.marks.items()}
     assert of == {'strong': Mark.BEST, 'near': Mark.NEAR}
     text, markdown, latex = to_text(table), to_markdown(table), to_latex(table)
@@ -174,9 +173,9 @@ def test_only_the_primary_figure_is_marked() -> None:
         even=table_of([3, 3] * 12, 4, groups=('a', 'b')),
         odd=table_of([4, 0] * 12, 4, groups=('a', 'b')),
     )
-    table, by_group = benchmark_tables(Board(results, trials))
+    table, by_group = benchmark_tables(board_of(results, trials))
     assert list(marked(table)) == ['G-Pass@2_1.0'] and not by_group.marks
-    (table,) = benchmark_tables(Board(*measured(strong=table_of(STRONG, 4))))
+    (table,) = benchmark_tables(board_of(*measured(strong=table_of(STRONG, 4))))
     assert (table.marks, table.warnings) == ({}, [])
     told = 'strong solves 100 % of the problems in some of 2 attempts, 75 % in all of them'
     assert table.claims == [told]
@@ -194,7 +193,7 @@ def test_what_cannot_be_compared_is_not_marked(weak: TrialTable | None, note: st
     results, trials = measured(strong=table_of(STRONG, 4), weak=weak or table_of(WEAK, 4))
     if weak is None:
         del trials['weak', 'x']
-    (table,) = benchmark_tables(Board(results, trials))
+    (table,) = benchmark_tables(board_of(results, trials))
     assert list(table.warnings) == [note] * bool(note)
     names = [re.findall(r'(\w+) \(\d', c) for c in table.claims if 'most stable' in c]
     assert names == ([] if note else [['strong', 'weak']])
@@ -207,13 +206,13 @@ def test_another_judge_leaves_the_others_to_be_compared() -> None:
         strong=table_of(STRONG, 4), perfect=table_of([4] * 24, 4), weak=table_of(WEAK, 4)
     )
     results['perfect']['x']['signature']['judge'] = 'llm:kind'
-    (table,) = benchmark_tables(Board(results, trials))
+    (table,) = benchmark_tables(board_of(results, trials))
     assert marked(table)['G-Pass@2_1.0'] == {'strong'}
     (claim,) = table.claims
     assert claim.startswith('strong is the most stable of the 2 models compared by G-Pass@2_1.0')
     assert any(note.startswith('perfect is not ranked: judge llm:kind') for note in table.warnings)
     del results['weak']
-    (table,) = benchmark_tables(Board(results, trials))
+    (table,) = benchmark_tables(board_of(results, trials))
     assert (table.marks, table.claims) == ({}, [])
 
 
@@ -221,7 +220,7 @@ def test_trials_of_another_run_mark_nothing() -> None:
     """The figures that are shown must be those of the trials that are compared."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     told = {('weak', 'x'): 'n and c differ from its trials'}
-    (table,) = benchmark_tables(Board(results, trials, told))
+    (table,) = benchmark_tables(board_of(results, trials, told))
     assert not table.marks
     assert any('weak is not ranked: its result contradicts' in note for note in table.warnings)
 
@@ -234,30 +233,25 @@ def test_greedy_answers_are_ranked_where_nothing_was_sampled() -> None:
         results[model]['g'] = as_result(
             trials[model, 'g'], Protocol(n=1), benchmark='b', greedy=True
         )
-    (table,) = benchmark_tables(Board(results, trials))
+    (table,) = benchmark_tables(board_of(results, trials))
     assert list(marked(table)) == ['G-Pass@2_1.0']
     alone = {model: {'g': of_model['g']} for model, of_model in results.items()}
-    (table,) = benchmark_tables(Board(alone, trials))
+    (table,) = benchmark_tables(board_of(alone, trials))
     assert marked(table) == {'Greedy': {'strong'}}
     (claim,) = table.claims
     assert claim.startswith('strong is the best by accuracy: 100 %; strong against weak: +')
 
 
 def test_what_is_undefined_is_not_marked() -> None:
-    """More samples are asked for than there are, or too few have verdicts."""
-    results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
-    results['weak']['x']['signature']['n'] = 2
-    for model in results:
-        results[model]['x']['k'] = [4]
-    assert not benchmark_tables(Board(results, trials))[0].marks
+    """Too few have verdicts."""
     judged = table_of(STRONG, 4)
     few = TrialTable(judged.problems, [t for t in judged.trials if t.replica < 1])
-    (table,) = benchmark_tables(Board(*measured(one=few, two=judged)))
+    (table,) = benchmark_tables(board_of(*measured(one=few, two=judged)))
     assert marked(table) == {'average@4': {'one', 'two'}}  # of G-Pass@2 one has none
 
 
 def test_the_files_follow_the_setting(tmp_path: Path) -> None:
     """Markdown and LaTeX show intervals in the same way."""
-    write_report(tmp_path, Board(of_two()), intervals='±')
+    write_report(tmp_path, board_of(of_two()), intervals='±')
     assert '±24.9' in (tmp_path / 'gpassk.md').read_text('utf-8')
     assert '$\\pm$24.9' in (tmp_path / 'gpassk.tex').read_text('utf-8')

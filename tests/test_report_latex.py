@@ -8,18 +8,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from made_results import make_result, make_version_result
+from made_results import board_of, make_result, make_version_result
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.files import write_for_paper
 from opencompass_gpassk.report.tables.latex import escape_latex, latex_report, to_latex
 from opencompass_gpassk.report.tables.pivot import pivots
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.report.tables.variables import variable_tables
-from opencompass_gpassk.results.stored_result import Estimate
+from opencompass_gpassk.results.result import Estimate, Uncertainty
 
-SETTINGS = {'level': 0.95, 'method': 'bca', 'resamples': 10_000, 'of': 'problems like these'}
+SETTINGS = Uncertainty(level=0.95, method='bca', resamples=10_000, of='problems like these')
 TABLE = Table(
     'A_b: 3 problems, k = 4',
     ['model', 'G-Pass@4_1.0', 'mG-Pass@4'],
@@ -132,7 +131,7 @@ def test_versions_have_a_table_like_the_papers() -> None:
         'low': {'m': asked(1, 0, 0, 1), 'l': asked(0, 0, 1, 1, source='LEETCODE')},
         'high': {'m': asked(1, 1, 1, 1), 'l': asked(0, 1, 1, 1, source='LEETCODE')},
     }
-    (table,) = pivots(variable_tables(Board(results))[0])
+    (table,) = pivots(variable_tables(board_of(results))[0])
     figures = ['SP', 'Acc', 'GA@3', 'CR', 'OOR']
     sources = ['RV-MATH', 'RV-LEETCODE', 'overall']
     assert table.columns == ['model', *(f'{s}\n{one}' for s in sources for one in figures)]
@@ -166,7 +165,7 @@ def test_latex_sets_it_in_a_narrow_column(tmp_path: Path) -> None:
         }
         for name in names
     }
-    paths = write_for_paper(tmp_path, Board(results), 3.25)
+    paths = write_for_paper(tmp_path, board_of(results), 3.25)
     assert {path.suffix for path in paths} == {'.pdf', '.svg', '.tex'}
     (tmp_path / 'page.tex').write_text(DOCUMENT, 'utf-8')
     command = ['pdflatex', '-halt-on-error', '-interaction=batchmode', 'page.tex']

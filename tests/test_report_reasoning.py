@@ -10,12 +10,11 @@ from typing import Any
 
 import pytest
 from made_reasoning import Sample, make_reasoned, make_unjudged
-from made_results import make_result
+from made_results import board_of, make_result, typed
 from made_runs import MadeRun
 from mmengine.config import Config
 from opencompass.registry import build_from_cfg
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.files import to_csv, write_charts
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.reasoning import reasoning_tables
@@ -56,7 +55,7 @@ def titled(tables: list[Table], title: str) -> Table:
 
 def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
     """Means over the scored responses, all, right and wrong ones, and the false-positive rate."""
-    table = reasoning_tables(Board(RESULTS))[0]
+    table = reasoning_tables(board_of(RESULTS))[0]
     assert [row[:3] for row in table.rows] == [
         ['LiveMathBench-202412', 'm', 'n = 4'],
         ['LiveMathBench-202412', 'm', 'greedy'],
@@ -83,7 +82,7 @@ def test_the_reasoning_of_each_benchmark_and_decoding_has_a_row() -> None:
 
 def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     """The scorer, the threshold, and refusals with their counts, the most frequent by name."""
-    table = reasoning_tables(Board(RESULTS))[0]
+    table = reasoning_tables(board_of(RESULTS))[0]
     notes = table.notes
     assert notes[0] == 'scored by GAIR/ReasonEval-7B'
     assert table.legend[0].startswith('validity: the least chance of a step to be right')
@@ -94,7 +93,7 @@ def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     )
     many = make_reasoned(ONE, refusals={f'reason {i}': i for i in range(1, 7)})
     assert (
-        reasoning_tables(Board({'m': {'x': many}}))[0]
+        reasoning_tables(board_of({'m': {'x': many}}))[0]
         .warnings[-1]
         .endswith('21 without scores: reason 6 (6); reason 5 (5); reason 4 (4); other reasons (6)')
     )
@@ -103,7 +102,7 @@ def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
 def test_sound_figures_stand_beside_the_plain_ones() -> None:
     """Accuracy, the strictest G-Pass@k and mG-Pass@k: plain, sound and the drop."""
     made = {'m': {'n4': WHOLE, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
-    table = sound_tables(Board(made))[0]
+    table = sound_tables(board_of(made))[0]
     assert table.title.startswith('LiveMathBench-202412: sound G-Pass@2, ')
     assert list(table.columns) == [
         *('model', 'Greedy', 'sound', 'drop', 'average@4', 'sound', 'drop'),
@@ -114,13 +113,13 @@ def test_sound_figures_stand_beside_the_plain_ones() -> None:
         [100, 50, 50, 75, 50, 25, 50, 25, 25, 50, 25, 25]
     )
     assert 'a validity of at least 0.25' in table.notes[0] and not table.warnings
-    warnings = sound_tables(Board(RESULTS))[0].warnings
+    warnings = sound_tables(board_of(RESULTS))[0].warnings
     assert '1 of 6 right responses have no scores' in warnings[0]
 
 
 def test_one_response_a_problem_has_sound_accuracy_alone() -> None:
     """There is no G-Pass@k of a greedy run."""
-    tables = sound_tables(Board({'m': {'x': GREEDY}}))
+    tables = sound_tables(board_of({'m': {'x': GREEDY}}))
     assert tables[0].title == 'LiveMathBench-202412: sound accuracy, 2 problems'
     assert list(tables[0].columns) == ['model', 'Greedy', 'sound', 'drop']
     assert list(tables[0].rows[0]) == ['m', 100.0, 50.0, 50.0]
@@ -132,7 +131,7 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     alone = make_unjudged([(0.3, 0.1), (0.5, 0.2), (None, None)])
     alone |= {'warnings': ['1 of 3 responses are lost'], 'benchmark': 'sample'}
     results = {'m': {'x': alone}}
-    tables = report_tables(Board(results))
+    tables = report_tables(board_of(results))
     assert {table.title for table in tables} == {
         'Reasoning',
         'Reasoning of single solutions',
@@ -146,10 +145,10 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
     assert 'sample: 1 of 3 responses are lost' in tables[0].warnings
     solutions = rows(titled(tables, 'Reasoning of single solutions'), 'sample')
     assert [(row['answers'], row['solutions']) for row in solutions] == [('all', 2)]
-    metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(results)))}
+    metrics = {row['metric'] for row in csv.DictReader(io.StringIO(to_csv(typed(results))))}
     assert metrics == {'validity', 'redundancy', 'scored'}
     pytest.importorskip('matplotlib')
-    written = [path.name for path in write_charts(tmp_path / 'x', Board(results))]
+    written = [path.name for path in write_charts(tmp_path / 'x', board_of(results))]
     assert {name.rpartition('.')[0] for name in written} == {
         'sample_greedy_validity',
         'sample_greedy_redundancy',
@@ -159,7 +158,7 @@ def test_reasoning_alone_has_no_verdicts(tmp_path: Path) -> None:
 def test_reasoning_alone_is_kept_out_of_what_others_measured() -> None:
     """Beside judged results it changes no table of theirs."""
     mixed = {**RESULTS, 'alone': {'x': make_unjudged([(0.3, 0.1)])}}
-    plain, with_it = report_tables(Board(RESULTS)), report_tables(Board(mixed))
+    plain, with_it = report_tables(board_of(RESULTS)), report_tables(board_of(mixed))
     assert [t.title for t in with_it] == [t.title for t in plain]
     changed = [a.title for a, b in zip(plain, with_it, strict=True) if len(a.rows) != len(b.rows)]
     assert changed == ['Reasoning', 'Reasoning of single solutions']
@@ -169,12 +168,12 @@ def test_a_reward_model_says_nothing_of_redundancy() -> None:
     """Its redundancy is undefined, which a note explains; its boxes are none."""
     ours: dict[str, list[list[Sample]]] = {'AMC_en': [[(True, 0.4, None)], [(False, 0.2, None)]]}
     made = make_reasoned(ours, scorer='math-shepherd')
-    table = reasoning_tables(Board({'m': {'x': made}}))[0]
+    table = reasoning_tables(board_of({'m': {'x': made}}))[0]
     assert math.isnan(rows(table)[0]['redundancy'])
     assert '–' in to_text(table)
     told = 'gives no redundancy, as process reward models do'
     assert f'math-shepherd: {told}' in table.notes
-    assert not [note for note in reasoning_tables(Board(RESULTS))[0].notes if told in note]
+    assert not [note for note in reasoning_tables(board_of(RESULTS))[0].notes if told in note]
 
 
 def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
@@ -183,11 +182,11 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         'a': {'x': SAMPLED},
         'b': {'x': make_reasoned(SAMPLES, (2,), settings='ffffffff', threshold=0.5)},
     }
-    for table in (reasoning_tables(Board(made))[0], sound_tables(Board(made))[0]):
+    for table in (reasoning_tables(board_of(made))[0], sound_tables(board_of(made))[0]):
         warning = next(note for note in table.warnings if 'different scorers or settings' in note)
         assert 'GAIR/ReasonEval-7B:1a2b3c4d and GAIR/ReasonEval-7B:ffffffff' in warning
         assert any('0.5 (b, n = 4, LiveMathBench-202412)' in note for note in table.notes)
-    for table in (reasoning_tables(Board(RESULTS))[0], sound_tables(Board(RESULTS))[0]):
+    for table in (reasoning_tables(board_of(RESULTS))[0], sound_tables(board_of(RESULTS))[0]):
         assert not [note for note in table.warnings if 'different scorers' in note]
 
 

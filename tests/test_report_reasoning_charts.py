@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from made_reasoning import Sample, make_reasoned, make_unjudged
-from made_results import make_result
+from made_results import board_of, make_result
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.style import draw_chart
 from opencompass_gpassk.report.files import write_charts
@@ -35,7 +33,7 @@ def drawn(results: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return name → axis of the charts of reasoning."""
     return {
         one.name: draw_chart(one, 5.0).axes[0]
-        for one in report_charts(Board(results))
+        for one in report_charts(board_of(results))
         if one.name.split('_')[-1] in ('validity', 'redundancy', 'fpr')
     }
 
@@ -74,8 +72,7 @@ def test_every_model_has_three_boxes() -> None:
 def test_nothing_is_drawn_where_nothing_is_defined(tmp_path: Path) -> None:
     """No solution of a kind, none at all, or a scorer that says nothing of redundancy."""
     made = solutions([0.9, 0.8], [0.2, 0.4])
-    made['reasoning']['boxes']['validity']['right']['q1'] = math.nan
-    del made['reasoning']['boxes']['validity']['wrong']['med']
+    made['reasoning']['boxes']['validity'] |= {'right': None, 'wrong': None}
     assert len(drawn({'m': {'x': made}})[f'{GREEDY}_validity'].patches) == 1
     always_right = {'m': {'x': solutions([0.5, 0.7])}}
     assert len(drawn(always_right)[f'{GREEDY}_validity'].patches) == 2
@@ -84,9 +81,9 @@ def test_nothing_is_drawn_where_nothing_is_defined(tmp_path: Path) -> None:
     assert [name.rpartition('_')[2] for name in found] == ['validity', 'fpr']
     refused: list[list[Sample]] = [[(True, None, None)]]
     results = {'m': {'x': make_reasoned({'AMC_en': refused}, greedy=True)}}
-    assert not write_charts(tmp_path / 'x', Board(results))
+    assert not write_charts(tmp_path / 'x', board_of(results))
     plain = {'m': {'x': make_result({'AMC_en': [1]}, 1, greedy=True)}}
-    assert not write_charts(tmp_path / 'x', Board(plain))
+    assert not write_charts(tmp_path / 'x', board_of(plain))
 
 
 def test_the_threshold_is_drawn_where_there_is_one() -> None:

@@ -9,10 +9,15 @@ import pytest
 from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.inference.sampling import PAPER
 from opencompass_gpassk.report.stale_results import differences
+from opencompass_gpassk.results.result import Result
+from opencompass_gpassk.trials import SCHEMA
 
 OURS = {'type': 'opencompass_gpassk.evaluator.GPassKEvaluator'}
 RESULT: dict[str, Any] = {
     'k': [2],
+    'schema': SCHEMA,
+    'benchmark': 'b',
+    'figures': {},
     'taus': [0.0, 0.25, 0.5, 0.75, 1.0],
     'signature': {'n': 4, 'judge': 'rule', 'sampling': PAPER},
     'groups': {'AMC': {'split': 'AMC', 'problems': 3}},
@@ -36,15 +41,16 @@ def test_each_setting_that_differs_is_named(
 ) -> None:
     """What the config asks for is compared with what the result was made for."""
     config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {**OURS, **evaluator}}, **dataset}
-    assert [*differences(config, RESULT, None)] == named
+    assert [*differences(config, Result.of(RESULT), None)] == named
 
 
 def test_settings_that_a_rescoring_chose_stay() -> None:
     """The next start of the run must not undo it."""
     config = {'n': 4, 'k': 2, 'eval_cfg': {'evaluator': {**OURS, 'judge': 'rule'}}}
     rescored = {**RESULT, 'signature': {**RESULT['signature'], 'judge': 'cascade:m:1'}}
-    assert [*differences(config, rescored, None)] == ['judge']
-    assert not differences(config, {**rescored, 'rescored': ['judge']}, None)
+    assert [*differences(config, Result.of(rescored), None)] == ['judge']
+    kept = Result.of({**rescored, 'rescored': ['judge']})
+    assert not differences(config, kept, None)
 
 
 @pytest.mark.parametrize(
@@ -63,4 +69,4 @@ def test_greedy_samples_are_not_stale() -> None:
     """Their result has no k, whatever the config says."""
     signature = RESULT['signature'] | {'sampling': {'greedy': True}}
     greedy = {**RESULT, 'k': [], 'signature': signature}
-    assert not differences({'n': 4, 'k': 2}, greedy, None)
+    assert not differences({'n': 4, 'k': 2}, Result.of(greedy), None)

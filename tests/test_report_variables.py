@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import pytest
-from made_results import make_result, make_version_result
+from made_results import board_of, make_result, make_version_result
 
-from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.scatter import plot_drop
 from opencompass_gpassk.report.charts.style import draw_chart
@@ -41,7 +40,7 @@ RESULTS = {
 def drawn() -> dict[str, Any]:
     """Name → axis of the charts."""
     pytest.importorskip('matplotlib')
-    return {one.name: draw_chart(one, 5.0).axes[0] for one in report_charts(Board(RESULTS))}
+    return {one.name: draw_chart(one, 5.0).axes[0] for one in report_charts(board_of(RESULTS))}
 
 
 def cells(table: Table, *names: str) -> list[Any]:
@@ -51,7 +50,7 @@ def cells(table: Table, *names: str) -> list[Any]:
 
 def test_the_leaderboard_is_like_the_papers() -> None:
     """Understanding leads, then SP, RV, GA, CR and OOR; of each benchmark and of all questions."""
-    table = variable_tables(Board(RESULTS))[0]
+    table = variable_tables(board_of(RESULTS))[0]
     assert list(table.columns) == [
         *('benchmark', 'model', 'responses', 'asked'),
         *('understanding', 'SP', 'RV', 'GA@5', 'CR', 'OOR', 'chance'),
@@ -78,7 +77,7 @@ def test_the_leaderboard_is_like_the_papers() -> None:
 
 def test_samples_tell_more_than_greedy_answers() -> None:
     """G-Pass over versions, the pooled figure and the variances have their own columns."""
-    table = variable_tables(Board(RESULTS))[1]
+    table = variable_tables(board_of(RESULTS))[1]
     row = dict(zip(table.columns, cells(table, 'steady', 'n = 8'), strict=True))
     assert row['G-Pass over 5 versions_1.0'] == 50.0
     assert row['pooled G-Pass@5_1.0'] > 50.0
@@ -98,7 +97,7 @@ def test_every_data_set_has_its_row() -> None:
         for seed, right in (('', 1), ('-seed7', 0))
         for source in ('MATH', 'LEETCODE')
     }
-    leaderboard = variable_tables(Board({'m': seeds}))[0]
+    leaderboard = variable_tables(board_of({'m': seeds}))[0]
     assert [[*row[:3], *row[4:7]] for row in leaderboard.rows] == [
         [benchmark, f'm (RV-…{seed}-greedy-n1)', 'greedy', right, 100.0, right]
         for benchmark in ('RV-MATH', 'RV-LEETCODE', 'overall')
@@ -113,7 +112,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
         'b': greedy(STEADY, 'RV-MATH, 2 of 115 questions'),
         'c': make_version_result({'a': [1, 1, 1]}, benchmark='RV-LEETCODE', greedy=True),
     }
-    table = variable_tables(Board({'m': made}))[0]
+    table = variable_tables(board_of({'m': made}))[0]
     assert [row[0] for row in table.rows] == [
         'RV-MATH, 5 versions',
         'RV-MATH, 2 of 115 questions, 5 versions',
@@ -121,7 +120,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
     ]
     assert 'GA@m' in table.columns
     own = {'a': greedy(STEADY), 'b': greedy(STEADY, 'LEETCODE')}  # the user's LEETCODE.jsonl
-    rows = variable_tables(Board({'m': own}))[0].rows
+    rows = variable_tables(board_of({'m': own}))[0].rows
     assert [row[0] for row in rows] == ['RV-MATH', 'LEETCODE']
 
 
@@ -131,7 +130,7 @@ def test_overall_figures_weigh_questions_that_are_known() -> None:
         'a': greedy({'a': [1, 1, 1], 'b': [None, 1, 1]}),
         'b': greedy({'c': [0, 1, 1]}, 'RV-LEETCODE'),
     }
-    table = variable_tables(Board({'m': made}))[0]
+    table = variable_tables(board_of({'m': made}))[0]
     row = dict(zip(table.columns, cells(table, 'overall'), strict=True))
     assert (row['SP'], row['GA@2']) == (50.0, 100.0)
     assert any('1 of 2 questions lack their original' in note for note in table.warnings)
@@ -142,13 +141,15 @@ def test_only_this_packages_questions_are_called_so(version: str, ours: bool) ->
     """The authors' own file may bear any name."""
     made = greedy(STEADY, 'RV-Bench')
     made['signature']['data'] = f'RV-Bench:{version}'
-    notes = [note for table in report_tables(Board({'m': {'x': made}})) for note in table.warnings]
+    notes = [
+        note for table in report_tables(board_of({'m': {'x': made}})) for note in table.warnings
+    ]
     assert any('questions of this package' in note for note in notes) == ours
 
 
 def by_subject(results: dict[str, dict[str, Any]]) -> Table:
     """The table of subjects."""
-    tables = variable_tables(Board(results))
+    tables = variable_tables(board_of(results))
     return next(table for table in tables if table.breakdown == 'subject')
 
 
@@ -183,7 +184,7 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
         'm': {'n4': sampled, 'n1': make_result({'AMC_en': [1, 1, 0]}, 1, greedy=True)},
         'steady': RESULTS['steady'],
     }
-    table = contamination_table(Board(results))
+    table = contamination_table(board_of(results))
     assert table is not None
     figures = [sampled['figures'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
     steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
@@ -196,8 +197,8 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     assert cells(table, 'RV-MATH', 'steady')[3] == 4
     assert cells(table, 'RV-MATH', 'steady')[6] == pytest.approx(10.0)
     assert cells(table, 'RV-LEETCODE', 'steady')[3:] == [None, None, None, pytest.approx(-100.0)]
-    assert table.title in [one.title for one in report_tables(Board(results))]
-    assert contamination_table(Board({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
+    assert table.title in [one.title for one in report_tables(board_of(results))]
+    assert contamination_table(board_of({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
 
 
 def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:

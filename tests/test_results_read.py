@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from audit_trials import make_table, write_table
+from made_results import result_of
 
 from opencompass_gpassk.results.read import (
     ModelResult,
@@ -56,7 +57,10 @@ def test_trials_without_a_result_are_found(tmp_path: Path) -> None:
 
 def test_models_and_data_sets_are_chosen(tmp_path: Path) -> None:
     """What is not there is an error that names what is."""
-    results = [ModelResult(*name, {}, tmp_path) for name in (('a', 'd'), ('a', 'e'), ('b', 'd'))]
+    results = [
+        ModelResult(*name, result_of({}, 4), tmp_path)
+        for name in (('a', 'd'), ('a', 'e'), ('b', 'd'))
+    ]
     assert chosen(results, [], []) == results
     assert [one.name for one in chosen(results, ['a'], ['d'])] == ['a on d']
     with pytest.raises(ValueError, match='there are a on d, a on e, b on d'):
@@ -68,7 +72,8 @@ def test_samples_that_are_measured_twice_are_not_pooled(tmp_path: Path) -> None:
 
     def result(dataset: str, n: int, benchmark: str = 'b', **sampling: Any) -> ModelResult:
         signature = {'n': n, 'sampling': sampling}
-        return ModelResult('m', dataset, {'benchmark': benchmark, 'signature': signature}, tmp_path)
+        made = result_of({}, n, benchmark=benchmark, signature=signature)
+        return ModelResult('m', dataset, made, tmp_path)
 
     few, many = result('few', 16), result('many', 32)
     greedy, other = result('greedy', 1, greedy=True), result('other', 4, 'c')
@@ -94,7 +99,7 @@ def test_a_result_whose_n_was_raised_is_left_out() -> None:
     """If the later one is of the same model and benchmark; greedy responses are others."""
 
     def made(model: str, n: int, *looks: int) -> ModelResult:
-        result = {'benchmark': 'b', 'signature': {'n': n}, 'looks': list(looks)}
+        result = result_of({}, n, looks=list(looks))
         return ModelResult(model, f'b-n{n}', result, Path(f'{model}-n{n}.json'))
 
     told: list[str] = []
@@ -104,9 +109,7 @@ def test_a_result_whose_n_was_raised_is_left_out() -> None:
     ]
     assert len(told) == 2
     kept = without_earlier_looks(there, told.append, keep=[4])
-    assert [one.n for one in kept] == [4, 16, 8, 6]
-    damaged = ModelResult('m', 'd', {'looks': 5, 'signature': 5}, Path('x'))
-    assert without_earlier_looks([damaged], told.append) == [damaged]
+    assert [one.result.n for one in kept] == [4, 16, 8, 6]
 
 
 def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:
@@ -115,8 +118,8 @@ def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:
     write_trials(tmp_path / 'x.trials.jsonl.gz', made, {})
     (tmp_path / 'bad.gz').write_bytes(b'\x1f\x8b nothing')
 
-    def named(name: object, folder: Path = tmp_path) -> ModelResult:
-        return ModelResult('m', 'd', {'trials_file': name}, folder / 'x.json')
+    def named(name: str, folder: Path = tmp_path) -> ModelResult:
+        return ModelResult('m', 'd', result_of({}, 4, trials_file=name), folder / 'x.json')
 
     found = named('x.trials.jsonl.gz')
     for table in (found.table(), without_texts(found.table())):
@@ -125,7 +128,7 @@ def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:
     for name in ('bad.gz', 'missing.gz'):
         with pytest.raises(ValueError, match=name):
             named(name).table()
-    for name in (None, 3, '', '../x.trials.jsonl.gz'):
+    for name in ('', '../x.trials.jsonl.gz'):
         with pytest.raises(ValueError, match=r'x\.json: it names no file of trials'):
             named(name, tmp_path / 'inner').table()
     (tmp_path / 'empty.json').write_text(json.dumps({}))

@@ -17,6 +17,7 @@ from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.results.read import read_result
+from opencompass_gpassk.results.result import Result
 
 K2 = 'tokens per problem solved every time@2'
 MARKS = ['++++', '+++-', '----', '++--']
@@ -43,7 +44,8 @@ def test_token_figures_are_those_of_a_computation_by_hand(tmp_path: Path) -> Non
     assert 0 < low < found[K2] < high
     assert result['tokens']['known'] == 100.0
     assert not any(name.startswith('tokens') for name in result['figures'])
-    assert read_result(tmp_path / 'r.json')['tokens']['figures'][K2] == found[K2]
+    read = read_result(tmp_path / 'r.json')
+    assert isinstance(read, Result) and read.tokens.figures[K2] == found[K2]
 
 
 def test_nothing_solved_has_a_lower_end_alone(tmp_path: Path) -> None:

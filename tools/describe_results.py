@@ -9,14 +9,24 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from opencompass_gpassk.formats.decode import Typed
 from opencompass_gpassk.results.figures import FAMILIES, SHARES, Family, Over
-from opencompass_gpassk.results.schema import FIELDS
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.results.token_figures import TOKENS
 from opencompass_gpassk.trials import Problem, Trial
 
 PAGE = Path(__file__).parents[1] / 'docs/results.md'
+WORDS: dict[Any, str] = {
+    str: 'text',
+    int: 'whole number',
+    float: 'number',
+    Any: 'value',
+    dict: 'object: name → {}',
+    list: 'list: {}',
+}
 PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
 
 
@@ -29,10 +39,7 @@ def described(page: str) -> str:
             ['key', 'meaning'],
             ([f'`{k}`'.format(**PLACES), v.format(**PLACES)] for k, v in TOKENS.items()),
         ),
-        'fields': table(
-            ['field', 'holds', 'meaning'],
-            ([f'`{path}`', one.kind.holds, one.about] for path, one in FIELDS.items()),
-        ),
+        'fields': table(['field', 'holds', 'meaning'], _fields(Result)),
         'problems': table(['field', 'meaning'], _arguments(Problem)),
         'trials': table(['field', 'meaning'], _arguments(Trial)),
     }
@@ -69,10 +76,39 @@ def _direction(family: Family) -> str:
 
 
 def _arguments(record: type) -> Iterator[list[str]]:
-    """Yield name and meaning of each field of a dataclass, from its docstring."""
-    text = inspect.cleandoc(record.__doc__ or '').partition('Args:\n')[2]
+    """Yield name and meaning of each field of a class, from its docstring."""
+    text = re.split('(?:Args|Attributes):\n', inspect.cleandoc(record.__doc__ or ''))[-1]
     for name, about in re.findall(r'^    (\w+): (.*(?:\n        .*)*)', text, re.MULTILINE):
         yield [f'`{name}`', ' '.join(about.replace('``', '`').split()).rstrip('.')]
+
+
+def _fields(record: type[Typed], path: str = '') -> Iterator[list[str]]:
+    """Yield path, type and meaning of each field of a result, and of the objects in it."""
+    types = {one.alias or name: one.annotation for name, one in record.model_fields.items()}
+    for name, about in _arguments(record):
+        key = name.strip('`')
+        holds, below, inner = _held(types[key])
+        yield [f'`{path}{key}`', holds, about]
+        if inner:
+            yield from _fields(inner, f'{path}{key}{below}.')
+
+
+def _held(kind: Any) -> tuple[str, str, type[Typed] | None]:
+    """Return a type in words, how paths name its elements, and the class of objects in it."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _held(parts[0])
+    if origin in (dict, list):
+        held, below, inner = _held(parts[-1])
+        return WORDS[origin].format(held), ('.*' if origin is dict else '[]') + below, inner
+    if origin in (Union, UnionType):
+        held, below, inner = _held(parts[0])
+        return f'{held} or null', below, inner
+    if origin is Literal:
+        return repr(parts[0]), '', None
+    if kind in WORDS:
+        return WORDS[kind], '', None
+    return 'object', '', kind
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, check_outputs, note, write_lines
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+from opencompass_gpassk.formats.decode import decode
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
-from opencompass_gpassk.formats.stored_files import read_object, written_whole
+from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.audit_sample import (
     AuditTrial,
     Comparison,
@@ -42,7 +43,7 @@ from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
-from opencompass_gpassk.results.stored_result import has_verdicts
+from opencompass_gpassk.results.result import JudgeError, Result
 from opencompass_gpassk.results.true_verdicts import judge_error, most_sensitive, planned_ranges
 from opencompass_gpassk.runs.config import require_inside
 from opencompass_gpassk.trials import TrialTable, Verdict
@@ -206,17 +207,17 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
         for judge, audit in audits.items():
             kept.keep_audit(judge, audit)
     note(f'the audit is kept in {store}')
-    estimated: dict[str, dict[str, Any]] = {}
+    estimated: dict[str, dict[str, Result]] = {}
     for found, values in _values(results):
-        if given := audits.get(str(found.result['signature'].get('judge'))):
-            stored = read_object(found.path)
+        if given := audits.get(found.result.signature.judge):
             if found.run:
                 require_inside(found.run, found.path)
-            stored['judge_error'] = judge_error(values, given, _intervals(found.result))
+            error = judge_error(values, given, _intervals(found.result))
+            result = found.result.but(judge_error=decode(JudgeError, error))
             with written_whole(found.path) as part:
-                part.write_text(json.dumps(stored, indent=1) + '\n', encoding='ascii')
+                part.write_text(json.dumps(result.as_json(), indent=1) + '\n', encoding='ascii')
             note(f'{found.path}: estimates under true verdicts added')
-            estimated.setdefault(found.model, {})[found.dataset] = stored
+            estimated.setdefault(found.model, {})[found.dataset] = result
     for table in true_verdict_tables(Board(estimated)):
         print(to_text(table))
 
@@ -267,7 +268,7 @@ def _plan(args: argparse.Namespace) -> int:
         if all(trial.answer is None and not trial.end for trial in values.table.trials):
             continue  # nothing can be labelled
         figure = most_sensitive(values.protocol)
-        labelled = (found.result.get('judge_error') or {}).get('labelled') or {}
+        labelled = found.result.judge_error.labelled
         low, high = _intervals(found.result).get(figure.key, (math.nan, math.nan))
         ranges = planned_ranges(values, LABELS, labelled)
         halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
@@ -290,9 +291,7 @@ def _trials(results: list[ModelResult]) -> dict[str, list[AuditTrial]]:
     faults = []
     for one in results:
         try:
-            trials = audit_trials(
-                one.model, one.dataset, one.table(), one.result.get('signature') or {}
-            )
+            trials = audit_trials(one.model, one.dataset, one.table(), one.result.signature.judge)
         except ValueError as error:
             faults.append(short_line(str(error)))
         else:
@@ -307,19 +306,18 @@ def _trials(results: list[ModelResult]) -> dict[str, list[AuditTrial]]:
 def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, FigureValues]]:
     """Yield each judged result, with its recorded values."""
     for one in results:
-        if 'figures' in one.result and has_verdicts(one.result):
+        if one.result.figures and one.result.judged:
             try:
-                values = FigureValues(one.table(), one.protocol)
+                values = FigureValues(one.table(), one.result.protocol)
             except ValueError as error:
                 note(short_line(str(error)))
             else:
                 yield one, values
 
 
-def _intervals(result: Mapping[str, Any]) -> dict[str, Sequence[float]]:
+def _intervals(result: Result) -> dict[str, list[float]]:
     """Return the intervals of a result's figures that are known."""
-    intervals = result.get('intervals') or {}
-    return {key: ends for key, ends in intervals.items() if None not in ends}
+    return {key: ends for key, ends in result.intervals.items() if not math.isnan(sum(ends))}
 
 
 def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:

@@ -272,7 +272,7 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
     theirs = [found for found in (first if second is None else second) if found.model == b]
     if not args.dataset:
         last = [without_earlier_looks(of, lambda told: None) for of in (ours, theirs)]
-        n_of_a, n_of_b = ({found.n for found in of} for of in last)
+        n_of_a, n_of_b = ({found.result.n for found in of} for of in last)
         ours = without_earlier_looks(ours, _note, keep=n_of_b)
         theirs = without_earlier_looks(theirs, _note, keep=n_of_a)
     pairs, unpaired = pair_data_sets(ours, theirs, args.dataset)
@@ -290,7 +290,9 @@ def _compare(
 ) -> Compared:
     a, b = pair
     tables = a.table(), b.table()
-    protocols = dict(zip('AB', common_protocols([a.protocol, b.protocol]), strict=True))
+    protocols = dict(
+        zip('AB', common_protocols([a.result.protocol, b.result.protocol]), strict=True)
+    )
     try:
         look = planned_look(a, b, levels) if levels else None
         shared = aligned(dict(zip('AB', tables, strict=True)), protocols)

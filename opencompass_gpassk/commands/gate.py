@@ -16,7 +16,8 @@ from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
-from opencompass_gpassk.results.stored_result import Estimate, Few, read_bounds, read_figure
+from opencompass_gpassk.results.result import Estimate, Few
+from opencompass_gpassk.runs.task_states import unfinished
 
 MOST_NAMED = 5  # problems
 DESCRIPTION = """\
@@ -86,9 +87,9 @@ def _run(args: argparse.Namespace) -> int:
     # What can't be read, or is left out, might miss the bar.
     shown: list[bool | None] = [None] if left_out else []
     found = without_earlier_looks(found, note)
-    for one in [one for one in found if not one.greedy] or found:
+    for one in [one for one in found if not one.result.greedy] or found:
         table = one.table()
-        fault = one.state or one.contradiction(table)
+        fault = unfinished(one.run, one.path) or one.contradiction(table)
         answers: list[Answer] = [(None, fault)] if fault else []
         if rate is not None and not fault:
             answers.append(_every_problem(attempts(JudgedTrials.recorded(table)), rate))
@@ -120,7 +121,7 @@ def _every_problem(of: Attempts, rate: float) -> Answer:
 
 def _at_least(one: ModelResult, name: str, least: float) -> Answer:
     group, _, figure = name.rpartition('/')
-    value = read_figure(one.result, parse_figure(figure), group)
+    value = one.result.figure(parse_figure(figure), group)
     if value is None:
         raise ValueError(f'--at-least {name}: {one.path} has no such figure')
     told = f'{name} at least {least:g}: {"undefined" if math.isnan(value) else f"{value:.1f}"}'
@@ -131,7 +132,7 @@ def _at_least(one: ModelResult, name: str, least: float) -> Answer:
         return None, f'{told}, without an interval'
     low, high = value.interval
     told = f'{told}, interval {low:.1f} to {high:.1f}'
-    ends = None if group else read_bounds(one.result, parse_figure(figure))
+    ends = None if group else one.result.bounds_of(parse_figure(figure))
     if ends:
         told += f', by missing verdicts {ends[0]:.1f} to {ends[1]:.1f}'
         low, high = min(low, ends[0]), max(high, ends[1])

@@ -149,7 +149,7 @@ def _pilots(path: Path) -> list[Pilot]:
             skipped.append(error)
             continue
         try:
-            pilots.append(pilot(table, one.name, one.result.get('k')))
+            pilots.append(pilot(table, one.name, one.result.k))
         except ValueError as error:
             skipped.append(type(error)(f'{one.trials}: {error}'))
     if not pilots:

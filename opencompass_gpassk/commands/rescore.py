@@ -37,12 +37,7 @@ from opencompass_gpassk.reasoneval.settings import ReasoningSettings, recorded_r
 from opencompass_gpassk.report.summarizer import GPassKSummarizer
 from opencompass_gpassk.results.figure_intervals import stored_intervals
 from opencompass_gpassk.results.read import ModelResult, find_results
-from opencompass_gpassk.results.stored_result import (
-    Result,
-    has_verdicts,
-    headline_figures,
-    read_figure,
-)
+from opencompass_gpassk.results.result import Evaluation, Reasoning, Result
 from opencompass_gpassk.runs import postprocessors
 from opencompass_gpassk.runs.config import evaluator_of, find_run, read_run_config, require_inside
 from opencompass_gpassk.runs.predictions import align, read_predictions
@@ -130,25 +125,24 @@ class Changes:
     def judge_of(self, result: Result) -> Mapping[str, Any] | str | None:
         """Return the judge to use; None keeps the verdicts, if an evaluator of OpenCompass gave
         them."""
-        judging, signature = result.get('judging') or {}, str(result['signature'].get('judge'))
-        known = judging.get('settings') or {}
+        known, signature = result.judging.settings, result.signature.judge
         if self.judge is None:
-            if judging.get('mode') not in MODES:
+            if result.judging.mode not in MODES:
                 return None
-            return recorded_judge({'mode': judging['mode'], **known}, signature)
+            return recorded_judge({'mode': result.judging.mode, **known}, signature)
         if not isinstance(self.judge, str) or self.judge == 'rule':
             return self.judge
         model = os.environ.get('OC_JUDGE_MODEL')
         other = known.get('mode') == 'rule' or (model and model != known.get('model'))
         return {**({} if other else recorded_judge(known, signature)), 'mode': self.judge}
 
-    def reasoning_of(self, before: Mapping[str, Any]) -> ReasoningSettings | None:
+    def reasoning_of(self, before: Reasoning) -> ReasoningSettings | None:
         """Return the scorer of steps to use, given a result's ``reasoning``."""
-        if self.reasoning is None and not before:
+        if self.reasoning is None and not before.scorer:
             return None
-        given = self.reasoning or recorded_reasoning(before['settings'])
-        settings, threshold = ReasoningSettings.of(given), before.get('threshold')
-        same = before.get('scorer') == settings.scorer and threshold != settings.sound_threshold
+        given = self.reasoning or recorded_reasoning(before.settings)
+        settings, threshold = ReasoningSettings.of(given), before.threshold
+        same = before.scorer == settings.scorer and threshold != settings.sound_threshold
         return (
             replace(settings, threshold=threshold)
             if same and 'threshold' not in given
@@ -209,14 +203,14 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
     """Make a result again, write it in place of the old one, and return it."""
     result = one.result
     # Without a readable result only the first line of its trials is there.
-    if 'figures' not in result or one.trials is None or not one.trials.is_file():
+    if not result.figures or one.trials is None or not one.trials.is_file():
         raise ValueError(f'{one.path}: the result or its trials can not be read; {ANEW}')
-    table, protocol, judged = one.table(), one.protocol, has_verdicts(result)
+    table, protocol, judged = one.table(), result.protocol, result.judged
     if why := one.contradiction(table):
         raise ValueError(f'{why}; {ANEW}')
     require_inside(run, one.path)
     require_no_links(run / 'summary')
-    reasoning = changes.reasoning_of(result.get('reasoning') or {})
+    reasoning = changes.reasoning_of(result.reasoning)
     protocol = replace(
         protocol,
         k=tuple(changes.k or protocol.k) if protocol.n > 1 else (),
@@ -227,16 +221,16 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
         idle = ', '.join(changes.of_verdicts)
         note(f'{one.name}: its answers are not judged; {idle} has no effect')
     judge = changes.judge_of(result) if judged else None
-    evaluation = {'min_coverage': 1.0, 'postprocessors': {}, **(result.get('evaluation') or {})}
+    evaluation = result.evaluation
     if changes.min_coverage is not None:
-        evaluation['min_coverage'] = changes.min_coverage
-    if judged and not postprocessors.known(evaluation['postprocessors']):
-        names = ', '.join(str(each.get('type')) for each in evaluation['postprocessors'].values())
+        evaluation = evaluation.model_copy(update={'min_coverage': changes.min_coverage})
+    if judged and not postprocessors.known(evaluation.postprocessors):
+        names = ', '.join(str(each.get('type')) for each in evaluation.postprocessors.values())
         if changes.judge is None:
             judge = None
             told = 'the verdicts are kept; to judge the responses without it, name a --judge'
         else:
-            evaluation['postprocessors'] = {}
+            evaluation = evaluation.model_copy(update={'postprocessors': {}})
             told = 'the whole responses are judged'
         note(f'{one.name}: {names} is not applied to the responses of a run folder; {told}')
     task = _task(run, one, table, evaluation)
@@ -244,23 +238,22 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
         scored = task.score_reasoning(reasoning) if reasoning else None
         verdicts = _kept(one, table, task) if judge is None else task.judge(JudgeSettings.of(judge))
         new = task.result(protocol, verdicts, scored, stored_intervals(result))
-    if 'details' not in result:
-        del new['details']
-    if rescored := {*(result.get('rescored') or ()), *(changes.of_verdicts if judged else ())}:
-        new['rescored'] = sorted(rescored)
+    if rescored := {*result.rescored, *(changes.of_verdicts if judged else ())}:
+        new = new.but(rescored=sorted(rescored))
+    stored = new.as_json()
+    if not result.details:
+        del stored['details']
     with written_whole(one.path) as part:
-        part.write_text(json.dumps(new, ensure_ascii=False, indent=4), 'utf-8')
+        part.write_text(json.dumps(stored, ensure_ascii=False, indent=4), 'utf-8')
     return new
 
 
-def _task(
-    run: Path, one: ModelResult, table: TrialTable, evaluation: dict[str, Any]
-) -> AnsweredTask:
+def _task(run: Path, one: ModelResult, table: TrialTable, evaluation: Evaluation) -> AnsweredTask:
     """Return the problems in a result's trials, with the responses in the predictions."""
     of_problem = {problem.problem_id: problem.gold for problem in table.problems}
     identities = [(trial.problem_id, trial.replica) for trial in table.trials]
     golds = [of_problem[problem_id] for problem_id, _ in identities]
-    used = evaluation['postprocessors']
+    used = evaluation.postprocessors
     process = postprocessors.process(used if postprocessors.known(used) else {})
     files = read_predictions(run / 'predictions' / one.model, one.dataset, process=process)
     responses = align(
@@ -268,11 +261,11 @@ def _task(
         golds,
         files,
         name=one.dataset,
-        min_coverage=evaluation['min_coverage'],
+        min_coverage=evaluation.min_coverage,
         exact_golds=False,
         report=get_logger().warning,
     )
-    benchmark, signature = one.result['benchmark'], one.result['signature']
+    benchmark, signature = one.result.benchmark, one.result.signature
     return AnsweredTask(
         one.dataset,
         one.path.with_name(one.dataset),
@@ -288,8 +281,8 @@ def _task(
         evaluation,
         {
             'benchmark': benchmark,
-            'data_version': signature['data'].removeprefix(f'{benchmark}:'),
-            'prompt': signature['prompt'],
+            'data_version': signature.data.removeprefix(f'{benchmark}:'),
+            'prompt': signature.prompt,
         },
         again='run gpassk rescore with the same options again',
     )
@@ -303,7 +296,7 @@ def _kept(one: ModelResult, table: TrialTable, task: AnsweredTask) -> Verdicts:
                 f'{response.location or trial.response}: the response has changed since its '
                 f'verdict was given; {ANEW}'
             )
-    judging, judge = one.result.get('judging') or {}, one.result['signature']['judge']
+    judge = one.result.signature.judge
     return Verdicts(
         [
             Judgement(trial.verdict, trial.answer, trial.reason, trial.source, end=trial.end)
@@ -311,8 +304,8 @@ def _kept(one: ModelResult, table: TrialTable, task: AnsweredTask) -> Verdicts:
             if not trial.lost
         ],
         judge,
-        judging,
-        judging.get('notes') or [],
+        one.result.as_json().get('judging', {}),
+        one.result.judging.notes,
         stored_audit(VerdictStore.default_path(task.run), judge),
     )
 
@@ -358,9 +351,9 @@ def _change(before: Result, after: Result) -> str:
     ]
     figures = [
         f'{one.heading} {old:.1f} → {new:.1f}'
-        for one in headline_figures(after)
-        if (old := read_figure(before, one)) is not None
-        and (new := read_figure(after, one)) is not None
+        for one in after.headline()
+        if (old := before.figure(one)) is not None
+        and (new := after.figure(one)) is not None
         and f'{old:.1f}' != f'{new:.1f}'
     ]
     changed = ', '.join(figures) or 'no headline figure changed'
@@ -368,10 +361,11 @@ def _change(before: Result, after: Result) -> str:
 
 
 def _settings(result: Result) -> dict[str, str]:
-    signature = result['signature']
     names = {'judge': 'judge', 'reasoning': 'scorer of steps', 'prompt': 'prompt'}
-    found = {told: str(signature[name]) for name, told in names.items() if signature.get(name)}
-    for told, numbers in (('k', result.get('k')), ('τ', result.get('taus'))):
+    found = {
+        told: value for name, told in names.items() if (value := getattr(result.signature, name))
+    }
+    for told, numbers in (('k', result.k), ('τ', result.taus if result.judged else [])):
         if numbers:
             found[told] = ', '.join(f'{number:g}' for number in numbers)
     return found

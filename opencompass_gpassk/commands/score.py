@@ -33,7 +33,7 @@ from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, remake_result, store
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.read import results_at
-from opencompass_gpassk.results.stored_result import Results
+from opencompass_gpassk.results.result import Result, Results
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import (
     COLUMNS,
@@ -186,7 +186,7 @@ def run(args: argparse.Namespace) -> int:
     settings = read_settings(judge, args.undecided)
     groups = _groups(args)
     inputs += [one.path for sources in groups.values() for one in sources]
-    results: dict[str, dict[str, dict[str, Any]]] = {}
+    results: dict[str, dict[str, Result]] = {}
     for (known, named), sources in groups.items():
         if (sampled := _read(sources, args)) is None:
             continue
@@ -214,7 +214,7 @@ def _show(results: Results) -> int:
     return 0
 
 
-def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
+def _remade(args: argparse.Namespace) -> dict[str, dict[str, Result]]:
     """Return results for another k or τ, from their trials, and write them."""
     of_texts = ('judge', 'undecided', 'columns', 'format', 'store', 'skip_bad')
     if given := [name for name in of_texts if getattr(args, name)]:
@@ -222,7 +222,7 @@ def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
             f'--{given[0].replace("_", "-")} needs responses, and trials hold none; name the '
             'samples, or use gpassk rescore RUN'
         )
-    results: dict[str, dict[str, dict[str, Any]]] = {}
+    results: dict[str, dict[str, Result]] = {}
     found = [one for path in args.samples for one in results_at(Path(path), note)]
     for one in found:
         table, model, name = one.table(), args.model or one.model, args.dataset or one.dataset
@@ -231,12 +231,12 @@ def _remade(args: argparse.Namespace) -> dict[str, dict[str, dict[str, Any]]]:
         if name in results.setdefault(model, {}):
             raise ValueError(f'{one.path}: a second result of {model} on {name}; name one of them')
         protocol = dataclasses.replace(
-            one.protocol,
-            k=tuple(args.k or one.protocol.k),
-            taus=tuple(args.tau or one.protocol.taus),
+            one.result.protocol,
+            k=tuple(args.k or one.result.k),
+            taus=tuple(args.tau or one.result.taus),
         )
         store = VerdictStore.default_path(one.run or one.path.parent)
-        audit = stored_audit(store, str(one.result['signature']['judge']))
+        audit = stored_audit(store, str(one.result.signature.judge))
         result = results[model][name] = remake_result(one.result, table, protocol, audit)
         note(
             f'{one.name}: made from its trials, so no answer is read or judged again; what is told '
@@ -386,7 +386,7 @@ def _score(
     path: Path | None,
     store: Path,
     model: str,
-) -> dict[str, Any]:
+) -> Result:
     protocol = _protocol(sampled, args)
     verdicts = judge_responses(
         sampled.problems,
@@ -413,17 +413,20 @@ def _score(
         prompt=prompt,
         notes=verdicts.notes,
     )
-    if sampled.uneven:
-        result['warnings'].append(
-            f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than '
-            f'{sampled.n} samples'
-        )
-    if sampled.gaps:
-        result['warnings'].insert(0, sampled.gaps)
+    uneven = (
+        f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than {sampled.n} samples'
+    )
+    result = result.but(
+        warnings=[
+            *([sampled.gaps] if sampled.gaps else []),
+            *result.warnings,
+            *([uneven] if sampled.uneven else []),
+        ]
+    )
     if args.model or (model and not sampled.recorded):
-        result['model'] = model
+        result = result.but(model=model)
     if args.columns and not sampled.recorded:
-        result['columns'] = _columns(args.columns)
+        result = result.but(columns=_columns(args.columns))
     if path:
         _write(path, table, result)
     return result
@@ -466,10 +469,10 @@ def _files(path: Path | None) -> list[Path]:
     return [path, path.parent / f'{path.stem}{TRIALS_ENDING}'] if path else []
 
 
-def _write(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
+def _write(path: Path, table: TrialTable, result: Result) -> None:
     _, trials = _files(path)
-    store(trials, table, result)
-    text = json.dumps(without_nan(result), indent=1, ensure_ascii=True, allow_nan=False)
+    stored = store(trials, table, result).as_json()
+    text = json.dumps(without_nan(stored), indent=1, ensure_ascii=True, allow_nan=False)
     with written_whole(path) as part:
         part.write_text(text + '\n', encoding='ascii')
     note(f'{path} and {trials.name} written')

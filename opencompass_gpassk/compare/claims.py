@@ -17,7 +17,7 @@ from opencompass_gpassk.results.figures import (
     SP_ACCURACY,
     Figure,
 )
-from opencompass_gpassk.results.stored_result import Entry, Estimate, Few, read_bounds, read_figure
+from opencompass_gpassk.results.result import Entry, Estimate, Few
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
@@ -52,10 +52,9 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
         k = max(entry.ks, default=0)
         some, every = PASS(k=k), G_PASS(k=k, tau=1.0)
         # A range is also one of problems without a verdict, but not of those with too few samples.
-        result = entry.results[0]
-        counts, n = result.get('counts') or {}, result['signature']['n']
-        whole = counts.get('trials', 0) >= n * counts.get('problems', 0)
-        left = 0 if whole and read_bounds(result, every) else entry.left_out(k)
+        result = entry.result
+        whole = result.counts.trials >= result.n * result.counts.problems
+        left = 0 if whole and result.bounds_of(every) else entry.left_out(k)
         # A share of some of the problems must not read as one of all.
         of = f'{_problems(entry) - left} of the {_problems(entry)} problems' if left else PROBLEMS
         defined = k > 1 and not math.isnan(_value(entry, some) + _value(entry, every))
@@ -153,23 +152,22 @@ def versions_claim(entries: Sequence[Entry]) -> str:
     drops = {
         place: drop
         for place, entry in enumerate(entries)
-        for result in entry.results[:1]
-        if (drop := read_figure(result, DROP())) is not None and not math.isnan(drop)
+        if (drop := entry.result.figure(DROP())) is not None and not math.isnan(drop)
     }
     if not drops:
         return ''
     place = max(drops, key=lambda one: drops[one])
-    result = entries[place].results[0]
-    original, drop = read_figure(result, SP_ACCURACY()) or 0.0, drops[place]
-    before = _share(original, read_bounds(result, SP_ACCURACY()))
-    after = _share(original - drop, read_bounds(result, ACCURACY()))
+    result = entries[place].result
+    original, drop = result.figure(SP_ACCURACY()) or 0.0, drops[place]
+    before = _share(original, result.bounds_of(SP_ACCURACY()))
+    after = _share(original - drop, result.bounds_of(ACCURACY()))
     name = short_line(entries[place].label, LONGEST_NAME)
     most = 'loses most' if len(drops) > 1 else 'goes'
     told = (
         f'{name} {most} from {before} on the original questions to {after} on their versions'
         f'{_bracket(drop)}'
     )
-    chance = read_figure(result, OOR_LESS_CHANCE())
+    chance = result.figure(OOR_LESS_CHANCE())
     if chance is None or math.isnan(chance):
         return told
     if chance <= 0:
@@ -191,7 +189,7 @@ def _bracket(value: float) -> str:
 
 def _value(entry: Entry, figure: Figure) -> float:
     """Return a figure of an entry, of its greedy result if nothing was sampled; NaN without it."""
-    found = read_figure(entry.results[0], figure)
+    found = entry.result.figure(figure)
     return math.nan if found is None else found
 
 
@@ -304,11 +302,11 @@ def _solves(name: str, some: str, every: str, *, k: int, problems: str = PROBLEM
 
 def _said(entry: Entry, figure: Figure) -> str:
     """Return a figure of an entry in words, see :func:`_share`."""
-    return _share(_value(entry, figure), read_bounds(entry.results[0], figure))
+    return _share(_value(entry, figure), entry.result.bounds_of(figure))
 
 
 def _problems(entry: Entry) -> int:
-    return int((entry.result.get('counts') or {}).get('problems') or 0)
+    return entry.result.counts.problems
 
 
 def _share(percent: float, ends: tuple[float, float] | None = None) -> str:

@@ -14,8 +14,9 @@ from opencompass_gpassk.inference.sampling import UNUSED
 from opencompass_gpassk.metrics.independence import copied
 from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
-from opencompass_gpassk.results.stored_result import Result, shares_of
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.results.warnings import COPIES
+from opencompass_gpassk.runs.task_states import unfinished
 from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {
@@ -56,10 +57,10 @@ def different_measures(a: Result, b: Result) -> list[str]:
 
 def setting(result: Result, name: str) -> str:
     """Return a setting of a result's signature as text, :data:`UNKNOWN` if it is not told."""
-    value = result['signature'].get(name)
-    if value in (None, NOBODY):  # a result without verdicts has no other judge
+    value = getattr(result.signature, name)
+    if value in (None, '', NOBODY):  # a result without verdicts has no other judge
         return UNKNOWN
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return ', '.join(f'{key}={value[key]}' for key in sorted(value, key=str))
     return str(value)
 
@@ -132,8 +133,8 @@ def planned_look(a: ModelResult, b: ModelResult, levels: Mapping[int, float]) ->
     Raises:
         ValueError: If this n, or an earlier one of either result, isn't planned.
     """
-    n = min(a.protocol.n, b.protocol.n)
-    before = sorted({look for one in (a, b) for look in _looks(one) if look < n})
+    n = min(a.result.n, b.result.n)
+    before = sorted({look for one in (a, b) for look in one.result.looks if look < n})
     if not {*before, n} <= levels.keys():
         earlier = f', and was made with n = {_listed(before)} before' if before else ''
         raise ValueError(
@@ -144,10 +145,6 @@ def planned_look(a: ModelResult, b: ModelResult, levels: Mapping[int, float]) ->
     return Look(n, tuple(levels), levels[n])
 
 
-def _looks(one: ModelResult) -> list[int]:
-    return one.result.get('looks') or []
-
-
 def _listed(numbers: Iterable[int]) -> str:
     return short_line(', '.join(map(str, numbers)), LONGEST)
 
@@ -156,21 +153,20 @@ def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[s
     """Return what is wrong with each result by itself, and with a look that was not planned."""
     found = []
     for side, one in (('A', a), ('B', b)):
-        if one.state:
-            found.append(f'{side} is not finished: {one.state}')
-        warnings = one.result.get('warnings') or ()
-        found += [f'{side}: {told}' for told in warnings if told.startswith(UNUSED)]
-        if undecided := (one.result.get('counts') or {}).get('undecided'):
+        if state := unfinished(one.run, one.path):
+            found.append(f'{side} is not finished: {state}')
+        found += [f'{side}: {told}' for told in one.result.warnings if told.startswith(UNUSED)]
+        if undecided := one.result.counts.undecided:
             found.append(f'{side} counts {undecided} responses as wrong that no rule could decide')
-        coverage = shares_of(one.result).get('coverage', math.nan)
+        coverage = one.result.shares.get('coverage', math.nan)
         if coverage < 100:
             # 99.97 % must not read as 100.
             found.append(f'{side} has verdicts on {share_text(coverage)} % of its responses')
-        looks = _looks(one)
+        looks = one.result.looks
         if look is None:
             if looks:
                 found.append(
-                    f'{side} has n = {one.protocol.n} and was looked at with n = {_listed(looks)} '
+                    f'{side} has n = {one.result.n} and was looked at with n = {_listed(looks)} '
                     'before: p-values are nominal, they do not allow for the earlier look; give '
                     '--looks if both looks were planned'
                 )
@@ -206,5 +202,5 @@ def _differing(
 def _same_data(first: Result, second: Result, a: str, b: str) -> bool:
     """Tell whether two benchmarks with different names have the same hash of data."""
     hashes = HASH.search(a), HASH.search(b)
-    named = first['benchmark'] != second['benchmark']
+    named = first.benchmark != second.benchmark
     return named and all(hashes) and len({one[1] for one in hashes if one}) == 1

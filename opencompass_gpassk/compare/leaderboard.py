@@ -11,7 +11,7 @@ from opencompass_gpassk.compare.differences import Difference, Pair, primary_fig
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.results.figures import Figure
 from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.stored_result import Entry, stored_protocol, was_raised_from
+from opencompass_gpassk.results.result import Entry
 from opencompass_gpassk.trials import TrialTable
 
 
@@ -56,7 +56,7 @@ def leaderboard(
         contradictory: (model, data set) → how a result contradicts its trials, '' if it doesn't.
             Such a result has no rank.
     """
-    asked = {place: one for place, one in enumerate(entries) if one.result}
+    asked = {place: one for place, one in enumerate(entries) if one.sampled}
     if not asked:
         asked = {
             place: Entry(one.model, one.greedy_dataset, one.greedy, apart=one.apart)
@@ -99,7 +99,7 @@ def leaderboard(
     notes += copies({one.label: trials[one.place] for one in asked.values()})
     rows = list(asked)
     try:
-        protocols = common_protocols([stored_protocol(one.result) for one in asked.values()])
+        protocols = common_protocols([one.result.protocol for one in asked.values()])
         shared = aligned(
             {str(place): trials[one.place] for place, one in asked.items()},
             {str(place): of for place, of in zip(rows, protocols, strict=True)},
@@ -127,7 +127,7 @@ def earlier_looks(entries: Mapping[int, Entry]) -> dict[int, Entry]:
         place: later
         for place, one in entries.items()
         for later in entries.values()
-        if later.model == one.model and was_raised_from(later.result, one.n)
+        if later.model == one.model and one.n in later.result.looks
     }
 
 

@@ -8,8 +8,8 @@ from opencompass_gpassk.compare.claims import LONGEST_NAME, SIDES
 from opencompass_gpassk.compare.differences import Difference
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.results.figures import G_PASS
-from opencompass_gpassk.results.stored_result import Result
-from opencompass_gpassk.results.token_figures import MEAN, PER_SOLVED, read_tokens
+from opencompass_gpassk.results.result import Result
+from opencompass_gpassk.results.token_figures import MEAN, PER_SOLVED
 
 SEVERAL = 2.0  # times as many tokens
 
@@ -32,7 +32,7 @@ def length_caution(
     if claimed.claim(level) == 'worse':
         better, worse = worse, better
     (long, short), (cost, other) = (
-        [read_tokens(one, key) for _, one in (better, worse)]
+        [one.tokens.figures.get(key, math.nan) for _, one in (better, worse)]
         for key in (MEAN, PER_SOLVED.format(k=claimed.figure.k))
     )
     if claimed.figure.family is not G_PASS or not long >= SEVERAL * short > 0:

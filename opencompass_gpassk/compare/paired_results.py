@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Sequence
 
 from opencompass_gpassk.formats.display import called
 from opencompass_gpassk.results.read import ModelResult
-from opencompass_gpassk.results.stored_result import is_greedy, sample_count
 
 Pair = tuple[ModelResult, ModelResult]
 
@@ -91,18 +90,16 @@ def pair_data_sets(
         pairs = [pair for pair in pairs if {one.dataset for one in pair} & wanted]
     unpaired = [found for found in [*left, *right] if not data_sets or found.dataset in wanted]
     if not pairs:
-        told = ', '.join(
-            f'{one.model}/{one.dataset} ({one.result["benchmark"]})' for one in unpaired
-        )
+        told = ', '.join(f'{one.model}/{one.dataset} ({one.result.benchmark})' for one in unpaired)
         raise ValueError(f'there are no results of the same benchmark to compare: {told}')
     return pairs, unpaired
 
 
 def _names(found: ModelResult) -> tuple[tuple[object, ...], ...]:
     """Return the three names by which a result is paired, tried one after another."""
-    benchmark, greedy = found.result['benchmark'], is_greedy(found.result)
+    benchmark, greedy = found.result.benchmark, found.result.greedy
     return (
         (found.dataset, benchmark),
-        (benchmark, sample_count(found.result), greedy),
+        (benchmark, found.result.n, greedy),
         (benchmark, greedy),
     )

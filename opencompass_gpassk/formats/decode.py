@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Hashable
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 Kind = TypeVar('Kind')
+_adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 class Typed(BaseModel):
@@ -49,13 +50,10 @@ def decode(kind: type[Kind], value: Any, name: str = '') -> Kind:
         return made
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    where = '.'.join(map(str, (*([name] if name else ()), *first['loc']))) or 'it'
+    where = '.'.join(map(str, (*([name] if name else ()), *first['loc'])))
     if first['type'] == 'missing':
         raise ValueError(f'{where} is missing')
     wanted = first['msg'].removeprefix('Value error, ').removeprefix('Input ')
+    if not where:
+        raise ValueError(wanted)
     raise ValueError(f'{where} is {reprlib.repr(first["input"])}: {wanted}')
-
-
-@cache
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)

@@ -7,7 +7,7 @@ of another tool.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,19 +77,16 @@ class AuditTrial:
         return *said, self.data_set, *(groups.get(name, '') for name in STRATA)
 
 
-def audit_trials(
-    model: str, data_set: str, table: TrialTable, signature: Mapping[str, Any]
-) -> list[AuditTrial]:
+def audit_trials(model: str, data_set: str, table: TrialTable, judge: str) -> list[AuditTrial]:
     """Return the trials of a model on a data set.
 
     Args:
         model: The model's name.
         data_set: The data set's name.
         table: The trials.
-        signature: The result's signature, which names the judge.
+        judge: The judge in the result's signature.
     """
     problems = {problem.problem_id: problem for problem in table.problems}
-    judge = str(signature.get('judge', ''))
     return [
         AuditTrial(model, data_set, problems[trial.problem_id], trial, judge)
         for trial in table.trials

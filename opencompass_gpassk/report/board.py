@@ -13,16 +13,7 @@ from functools import cached_property
 
 from opencompass_gpassk.compare.leaderboard import Leaderboard, latest, leaderboard
 from opencompass_gpassk.results.figures import ACCURACY
-from opencompass_gpassk.results.stored_result import (
-    Entry,
-    Result,
-    Results,
-    has_verdicts,
-    is_greedy,
-    is_ours,
-    questions_behind,
-    same_data,
-)
+from opencompass_gpassk.results.result import Entry, Result, Results
 from opencompass_gpassk.trials import TrialTable
 
 GREEDY, AVERAGE = ACCURACY(n=1), ACCURACY()  # of the greedy result, and of the samples
@@ -65,17 +56,15 @@ class Benchmark:
     @property
     def problems(self) -> list[int]:
         """The distinct numbers of problems; more than one if results are of different data."""
-        counts = [result.get('counts') or {} for entry in self.entries for result in entry.results]
-        known = (count.get('problems') for count in counts)
-        return sorted({int(number) for number in known if number is not None})
+        return sorted({one.counts.problems for entry in self.entries for one in entry.results})
 
     @property
     def size(self) -> str:
         """The number of problems, or of versions, and of questions where these are fewer."""
         counts = ' or '.join(map(str, self.problems)) or '?'
-        versions = any(result.get('versions') for one in self.entries for result in one.results)
+        versions = any(r.versions.per_group for one in self.entries for r in one.results)
         what = ('version' if versions else 'problem') + 's' * (counts != '1')
-        asked = {questions_behind(r, AVERAGE.key) for one in self.entries for r in one.results}
+        asked = {r.questions.get(AVERAGE.key) for one in self.entries for r in one.results}
         questions = ' or '.join(map(str, sorted(asked - {None})))  # type: ignore[type-var]
         if questions in ('', counts):
             return f'{counts} {what}'
@@ -84,7 +73,7 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Board:
-    """What a report is made from. Results of other evaluators are left out.
+    """What a report is made from.
 
     Attributes:
         results: Model → data set → result, as stored in the result JSON.
@@ -101,7 +90,7 @@ class Board:
     def benchmarks(self) -> list[Benchmark]:
         """The results with verdicts, joined by their benchmark, greedy ones beside samples."""
         by_name: dict[str, dict[str, dict[str, Result]]] = {}
-        for one in self._single(has_verdicts):
+        for one in self._single(lambda result: result.judged):
             of_models = by_name.setdefault(one.benchmark, {})
             of_models.setdefault(one.model, {})[one.dataset] = one.result
         return [
@@ -124,7 +113,7 @@ class Board:
     def unjudged(self) -> list[Benchmark]:
         """The benchmarks of results with scores of reasoning but no verdicts."""
         by_name: dict[str, list[Entry]] = {}
-        for one in self._single(lambda result: is_ours(result) and not has_verdicts(result)):
+        for one in self._single(lambda result: not result.judged):
             by_name.setdefault(one.benchmark, []).append(one)
         return [
             Benchmark(name, _named_apart(entries, lambda one: one.model))
@@ -138,7 +127,7 @@ class Board:
         If a model has several on one benchmark, as with two seeds, the data set's name is added to
         the model's, without its source, so that results of both sources share one row.
         """
-        found = list(self._single(lambda result: has_verdicts(result) and result.get('versions')))
+        found = list(self._single(lambda result: result.judged and result.versions.per_group))
         times = Counter((one.model, one.panel) for one in found)
         twice = {(model, decoding) for (model, (_, decoding)), n in times.items() if n > 1}
         return [
@@ -151,7 +140,7 @@ class Board:
     @cached_property
     def scored(self) -> list[Entry]:
         """The results with scores of reasoning, each by itself, by benchmark and decoding."""
-        found = self._single(lambda result: is_ours(result) and result.get('reasoning'))
+        found = self._single(lambda result: result.reasoning.scorer)
         named = _named_apart(found, lambda one: (one.model, one.panel))
         benchmarks = list(dict.fromkeys(one.benchmark for one in named))
         panels = list(dict.fromkeys(one.panel for one in named))
@@ -173,8 +162,7 @@ def breakdowns(entries: Iterable[Entry]) -> dict[str, list[tuple[str, Entry]]]:
     cross, as the results list them.
     """
     shown = list(entries)
-    fields = {label: group for one in shown for label, group in one.groups.items()}
-    named = {label: [f for f in group if f != 'problems'] for label, group in fields.items()}
+    named = {label: [*of.fields] for one in shown for label, of in one.groups.items()}
     crossed = [names for names in named.values() if set(names) <= set(CROSSED)]
     together = [name for name in CROSSED if any(name in names for names in crossed)]
     kinds: dict[str, list[str]] = {}
@@ -204,16 +192,16 @@ def _named_apart(entries: Iterable[Entry], name: Callable[[Entry], object]) -> l
 def _joined(of_models: Mapping[str, Mapping[str, Result]]) -> Iterable[Entry]:
     """Yield the entries of one benchmark, each sampled result with a greedy one beside it."""
     for model, ours in of_models.items():
-        greedy = {dataset: result for dataset, result in ours.items() if is_greedy(result)}
-        sampled = {dataset: result for dataset, result in ours.items() if not is_greedy(result)}
+        greedy = {dataset: result for dataset, result in ours.items() if result.greedy}
+        sampled = {dataset: result for dataset, result in ours.items() if not result.greedy}
         alone = len(greedy) == len(sampled) == 1
         beside: set[str] = set()
         for dataset, result in sampled.items():
             # Put the greedy run on the same data, or the only greedy run, beside the samples; of
             # several, the one with the same prompts.
-            same = [name for name, other in greedy.items() if alone or same_data(other, result)]
-            prompt = result['signature'].get('prompt')
-            same.sort(key=lambda name: greedy[name]['signature'].get('prompt') != prompt)
+            same = [name for name, other in greedy.items() if alone or other.same_data(result)]
+            prompt = result.signature.prompt
+            same.sort(key=lambda name: greedy[name].signature.prompt != prompt)
             beside.update(same[:1])
             yield (
                 Entry(model, dataset, result, greedy[same[0]], same[0])
@@ -222,4 +210,4 @@ def _joined(of_models: Mapping[str, Mapping[str, Result]]) -> Iterable[Entry]:
             )
         for dataset, result in greedy.items():
             if dataset not in beside:
-                yield Entry(model, dataset, {}, result, dataset)
+                yield Entry(model, dataset, result, result, dataset)

@@ -8,7 +8,7 @@ from enum import Enum
 
 from opencompass_gpassk.formats.display import decimal_text, one_line
 from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
-from opencompass_gpassk.results.stored_result import Estimate, Few
+from opencompass_gpassk.results.result import Estimate, Few
 
 Cell = str | int | float | None
 
@@ -86,7 +86,7 @@ def interval_legend(cells: Iterable[Cell], style: str | None) -> list[str]:
     shown = [cell for cell in cells if isinstance(cell, Estimate)]
     if style is None or not shown:
         return []
-    levels = {one.uncertainty.get('level') for one in shown}
+    levels = {one.uncertainty.level for one in shown}
     known = sorted(one for one in levels if isinstance(one, float))
     told = ' or '.join(f'{100 * one:g}' for one in known)
     share = f'{told} % ' if told else ''

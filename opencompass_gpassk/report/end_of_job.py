@@ -9,7 +9,7 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_text, wrapped
-from opencompass_gpassk.results.stored_result import Results, group_fields
+from opencompass_gpassk.results.result import Results, group_fields
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 MOST_WARNINGS = 3
@@ -60,7 +60,7 @@ def end_of_job(
 def _groups(results: Results) -> str:
     """Return by what the report breaks figures down, in brackets."""
     every = (result for by_dataset in results.values() for result in by_dataset.values())
-    names = sorted({str(name) for result in every for name in group_fields(result)})
+    names = sorted(group_fields(every))
     return f' (also by {", ".join(names)})' if names else ''
 
 
@@ -88,10 +88,9 @@ def _next(results: Results, states: Sequence[TaskState], run: str) -> list[tuple
     found = []
     ours = [result for by_dataset in results.values() for result in by_dataset.values()]
     undecided = sum(
-        counts.get('unjudged', 0) - counts.get('lost', 0) + counts.get('unrecognised', 0)
+        result.counts.unjudged - result.counts.lost + result.counts.unrecognised
         for result in ours
-        if str(result['signature'].get('judge')).startswith('rule')
-        and (counts := result.get('counts') or {})
+        if result.signature.judge.startswith('rule')
     )
     if undecided:
         found.append(
@@ -104,6 +103,6 @@ def _next(results: Results, states: Sequence[TaskState], run: str) -> list[tuple
     if len(models) > 1:
         names = f' {run} --model-a {models[0]} --model-b {models[1]}' if len(models) > 2 else ''
         found.append((f'gpassk compare {run}{names}', 'what differs between two models'))
-    if any(result.get('k') for result in ours):
+    if any(result.k for result in ours):
         found.append((f'gpassk plan {run}', 'how many samples and problems a claim needs'))
     return found[:2]

@@ -26,19 +26,7 @@ from opencompass_gpassk.report.tables.contents import paper_tables, report_table
 from opencompass_gpassk.report.tables.latex import latex_report
 from opencompass_gpassk.report.tables.table import Table, to_markdown
 from opencompass_gpassk.results.groups import in_group
-from opencompass_gpassk.results.stored_result import (
-    Estimate,
-    Result,
-    Results,
-    figures_of,
-    group_fields,
-    is_ours,
-    questions_behind,
-    read_figure,
-    sample_count,
-    shares_of,
-    signature_line,
-)
+from opencompass_gpassk.results.result import Estimate, Group, Result, Results, group_fields
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 FORMAT = 1
@@ -66,36 +54,35 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         (model, dataset, result)
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
-        if is_ours(result)
     ]
-    fields = _field_columns(name for *_, result in ours for name in group_fields(result))
+    fields = _field_columns(group_fields(result for *_, result in ours))
     rows = []
     for model, dataset, result in ours:
-        whole = {'problems': (result.get('counts') or {}).get('problems')}
-        sampling = result['signature'].get('sampling') or {}
+        whole = Group(problems=result.counts.problems)
+        sampling = result.signature.sampling.items()
         about = {
-            'benchmark': result['benchmark'],
+            'benchmark': result.benchmark,
             'model': model,
             'data_set': dataset,
-            'sampling': ', '.join(f'{name}={value}' for name, value in sampling.items()),
-            'n': sample_count(result),
+            'sampling': ', '.join(f'{name}={value}' for name, value in sampling),
+            'n': result.n,
         }
-        for label, group in {'': whole, **(result.get('groups') or {})}.items():
-            of_group = {'group': label, **{c: group.get(f, '') for f, c in fields.items()}}
+        for label, group in {'': whole, **result.groups}.items():
+            of_group = {'group': label, **{c: group.fields.get(f, '') for f, c in fields.items()}}
             for (metric, k, tau), key, value in _values(result, label, group):
                 ends = value.interval if isinstance(value, Estimate) else (None, None)
                 rows.append(
                     {
                         **about,
                         **of_group,
-                        'problems': group.get('problems'),
+                        'problems': group.problems,
                         'metric': metric,
                         'k': k,
                         'tau': tau,
                         'percent': _finite(value),
                         'low': ends[0],
                         'high': ends[1],
-                        'questions': questions_behind(result, in_group(label, key)),
+                        'questions': result.questions.get(in_group(label, key)),
                     }
                 )
     return rows
@@ -104,14 +91,12 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
 Metric = tuple[str, int | None, float | None]
 
 
-def _values(
-    result: Result, label: str, group: Mapping[str, Any]
-) -> Iterator[tuple[Metric, str, float | None]]:
+def _values(result: Result, label: str, group: Group) -> Iterator[tuple[Metric, str, float | None]]:
     """Yield (name, k, τ), key and value of a result's figures for a group; '' is the whole."""
-    for one in figures_of(result, originals='version' in group):
+    for one in result.measured(originals='version' in group.fields):
         metric = one.name, one.m if one.k is None else one.k, one.tau
-        yield metric, one.key, read_figure(result, one, label)
-    for name, share in () if label else shares_of(result).items():
+        yield metric, one.key, result.figure(one, label)
+    for name, share in () if label else result.shares.items():
         yield (name, None, None), name, share
 
 
@@ -164,7 +149,6 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
             _document(model, dataset, result)
             for model, by_dataset in results.items()
             for dataset, result in by_dataset.items()
-            if is_ours(result)
         ],
         'tasks': list(tasks),
     }
@@ -172,30 +156,32 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 
 
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
-    def figures(label: str, group: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    stored = result.as_json()
+
+    def figures(label: str, group: Group) -> dict[str, dict[str, Any]]:
         found = {key: value for _, key, value in _values(result, label, group)}
         read = {key: value for key, value in found.items() if value is not None}
         ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
-        asked = {key: questions_behind(result, in_group(label, key)) for key in read}
+        asked = {key: result.questions.get(in_group(label, key)) for key in read}
         known = {key: number for key, number in asked.items() if number is not None}
         return {'figures': read, 'intervals': ends, 'questions': known}
 
     return {
-        'benchmark': result['benchmark'],
+        'benchmark': result.benchmark,
         'model': model,
         'data_set': dataset,
-        'n': sample_count(result),
+        'n': result.n,
         **{
-            key: result.get(key)
+            key: stored.get(key)
             for key in (
                 *('k', 'taus', 'signature', 'counts', 'versions', 'reasoning', 'warnings'),
                 *('trials_file', 'uncertainty', 'tokens', 'reliable'),
             )
         },
-        **figures('', {}),
+        **figures('', Group()),
         'groups': {
-            label: {**group, **figures(label, group)}
-            for label, group in (result.get('groups') or {}).items()
+            label: {**group.model_dump(), **figures(label, group)}
+            for label, group in result.groups.items()
         },
     }
 
@@ -342,7 +328,7 @@ def _markdown(
     if undone:
         parts.append('## Not finished\n\n' + _listed(undone))
     signatures = [
-        f'{model}, {dataset}: {signature_line(result["signature"])}'
+        f'{model}, {dataset}: {result.signature}'
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
     ]

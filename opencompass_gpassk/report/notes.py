@@ -10,7 +10,7 @@ from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, parse_figure
 from opencompass_gpassk.results.plan import NEGLIGIBLE
-from opencompass_gpassk.results.stored_result import Estimate, Result, Results, shares_of
+from opencompass_gpassk.results.result import Estimate, Result, Results
 from opencompass_gpassk.results.true_verdicts import ERRORS
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
@@ -61,19 +61,18 @@ def trust_notes(benchmark: Benchmark) -> list[str]:
     shares: dict[str, dict[str, float]] = {}
     judges: dict[str, list[str]] = {}
     for entry in benchmark.entries:
-        result = entry.results[0]
-        known, counts = shares_of(result), result.get('counts') or {}
-        silent = counts.get('empty', math.nan) + counts.get('thoughts_only', math.nan)
+        known, counts = entry.result.shares, entry.result.counts
+        responses = counts.trials or math.nan
         told = {
             'unjudged': 100 - known.get('coverage', math.nan),
             'without a recognised answer': known.get('no answer', math.nan),
-            'empty or only thoughts': 100 * silent / (counts.get('trials') or math.nan),
+            'empty or only thoughts': 100 * (counts.empty + counts.thoughts_only) / responses,
             'cut off': known.get('truncated', math.nan),
-            'lost': 100 * (counts.get('lost') or 0) / (counts.get('trials') or math.nan),
+            'lost': 100 * counts.lost / responses,
         }
         for name, share in told.items():
             shares.setdefault(name, {})[entry.label] = share
-        judges.setdefault(str(result['signature'].get('judge')), []).append(entry.label)
+        judges.setdefault(entry.result.signature.judge, []).append(entry.label)
     said = [f'{name} {_spread(found)}' for name, found in shares.items()]
     who = [
         f'judged by {judge}' + (f' ({", ".join(labels)})' if len(judges) > 1 else '')
@@ -100,11 +99,11 @@ def _up(share: float) -> str:
 
 def incomparable(result: Result) -> list[str]:
     """Return why published figures can't be compared with those of a result."""
-    name = str(result['benchmark'])
+    name = result.benchmark
     # A part of a benchmark, such as sample-en, has its caveat.
     notes = [note for key, note in CAVEATS.items() if f'{name}-'.startswith(f'{key}-')]
     # The data's version has a seed if this package generated the problems.
-    generated = GENERATED.search(str(result['signature'].get('data')))
+    generated = GENERATED.search(result.signature.data)
     return [*notes, *([OWN_QUESTIONS] if generated else [])]
 
 
@@ -114,7 +113,7 @@ def undecided_note(results: Results) -> list[str]:
         f'{model} on {dataset}'
         for model, by_dataset in results.items()
         for dataset, result in by_dataset.items()
-        if (result.get('signature') or {}).get('judge') == UNDECIDED_INCORRECT
+        if result.signature.judge == UNDECIDED_INCORRECT
     ]
     told = 'answers that the rules could not decide count as wrong'
     return [f'{told}: {", ".join(found)}'] if found else []
@@ -136,15 +135,11 @@ def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
 
 def _warnings(benchmark: Benchmark) -> list[str]:
     """Return each warning once, with the models that it concerns, unless it concerns all."""
-    sampled = {e.label: _texts(e.result) for e in benchmark.entries if e.result}
-    greedy = {e.label: _texts(e.greedy) for e in benchmark.entries if e.greedy}
+    sampled = {e.label: e.result.warnings for e in benchmark.entries if e.sampled}
+    greedy = {e.label: e.greedy.warnings for e in benchmark.entries if e.greedy}
     return [text for text, _ in told_once(sampled)] + [
         f'greedy: {text}' for text, _ in told_once(greedy)
     ]
-
-
-def _texts(result: Result) -> list[str]:
-    return list(map(str, result.get('warnings') or []))
 
 
 def _hardly_audited(benchmark: Benchmark) -> list[str]:
@@ -153,7 +148,7 @@ def _hardly_audited(benchmark: Benchmark) -> list[str]:
     strong = [
         entry.label
         for entry in benchmark.entries
-        if (entry.true_figures.get(figure.key) or {}).get('estimate', 0.0) >= MOSTLY
+        if (true := entry.true_figures.get(figure.key)) and true.estimate >= MOSTLY
     ]
     told = (
         'most problems are solved always, and there labels hardly tell wrong verdicts from rare '
@@ -190,10 +185,11 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     parts = []
     for entry in benchmark.entries:
         whole = entry.figure(figure)
-        share = (entry.result.get('sampling_share') or {}).get(figure.key)
-        if not isinstance(whole, Estimate) or share is None or math.isnan(share):
+        share = entry.result.sampling_share.get(figure.key, math.nan)
+        if not isinstance(whole, Estimate) or math.isnan(share):
             continue
-        judged = (entry.true_figures.get(figure.key) or {}).get('range') or [0.0, 0.0]
+        true = entry.true_figures.get(figure.key)
+        judged = true.range if true else (0.0, 0.0)
         total, judge = ((high - low) ** 2 for low, high in (whole.interval, judged))
         if total > 0:
             found = total * (100 - share), total * share, 100 * judge
@@ -217,7 +213,7 @@ def look_notes(benchmark: Benchmark) -> list[str]:
         f'{one.label} was looked at with n = {", ".join(map(str, before))} before: p-values of '
         'comparisons are nominal, they do not allow for the earlier look'
         for one in benchmark.entries
-        if (before := one.result.get('looks'))
+        if (before := one.result.looks)
     ]
 
 
@@ -226,14 +222,14 @@ def sensitivity_notes(benchmark: Benchmark) -> list[str]:
     changes: dict[str, float] = {}
     headings = set()
     for entry in benchmark.entries:
-        told = entry.result.get('judge_error') or {}
-        if not told.get('sensitivity') or told.get('figures'):
+        told = entry.result.judge_error
+        if not (entry.sampled and told.sensitivity) or told.figures:
             continue
-        figure = parse_figure(told['sensitivity']['figure']).of_n(entry.n)
+        figure = parse_figure(told.sensitivity.figure).of_n(entry.n)
         recorded = entry.figure(figure)
         for error in ERRORS:
-            rate, value = max(told['sensitivity']['rates'][error].items(), key=lambda of: of[0])
-            change = math.nan if None in (value, recorded) else abs(value - recorded)
+            rate, value = max(told.sensitivity.rates[error].items(), key=lambda of: of[0])
+            change = math.nan if recorded is None else abs(value - recorded)
             if not math.isnan(change):
                 name = f'{rate} % of {error}'
                 changes[name] = max(change, changes.get(name, 0.0))

@@ -13,7 +13,7 @@ from opencompass_gpassk.judging.pipeline import Pipeline
 from opencompass_gpassk.judging.settings import JudgeSettings, judge_name
 from opencompass_gpassk.results.groups import parts_of
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, DEFAULT_TAUS
-from opencompass_gpassk.results.stored_result import Result, is_greedy
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.runs.config import config_hash, evaluator_of
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
@@ -34,32 +34,32 @@ def differences(
         result: A result of our evaluators.
         table: Its trial table, if it can be read; without it groups are not compared.
     """
-    evaluator, signature = evaluator_of(dataset), result.get('signature') or {}
+    evaluator, signature = evaluator_of(dataset), result.signature
     if 'type' not in evaluator:
         return {}
-    n = dataset.get('n', signature.get('n'))
+    n = dataset.get('n', result.n)
     pairs: dict[str, tuple[Any, Any]] = {
-        N: (signature.get('n'), n),
-        SAMPLING: _samplings(dataset, signature.get('sampling')),
+        N: (result.n, n),
+        SAMPLING: _samplings(dataset, signature.sampling),
     }
-    if 'k' in result:  # answers are judged
-        k = dataset.get('k', result['k'])
+    if result.judged:
+        k = dataset.get('k', result.k)
         ks = sorted({k} if isinstance(k, int) else {*k})
-        ks = ks if n > 1 and not is_greedy(result) else []
+        ks = ks if n > 1 and not result.greedy else []
         taus = {float(tau) for tau in evaluator.get('taus') or DEFAULT_TAUS}
-        pairs['k'] = sorted(result['k']), ks
-        pairs['taus'] = sorted({*result.get('taus', taus)}), sorted(taus)
+        pairs['k'] = sorted(result.k), ks
+        pairs['taus'] = sorted({*result.taus}), sorted(taus)
         judge = _judge(evaluator.get('judge', 'rule'))
-        pairs['judge'] = signature.get('judge'), judge or signature.get('judge')
+        pairs['judge'] = signature.judge, judge or signature.judge
     pairs['groups'] = _groups(evaluator.get('groups'), result, table)
-    kept = result.get('rescored') or ()
+    kept = result.rescored
     return {name: both for name, both in pairs.items() if both[0] != both[1] and name not in kept}
 
 
-def _samplings(dataset: Mapping[str, Any], stored: Any) -> tuple[Any, Any]:
+def _samplings(dataset: Mapping[str, Any], stored: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return how responses were drawn, and how a config asks for it, as far as both are known."""
     inferencer = (dataset.get('infer_cfg') or {}).get('inferencer') or {}
-    if not isinstance(stored, Mapping) or 'sampling' not in inferencer:
+    if 'sampling' not in inferencer:
         return None, None
     asked = Sampling.parse(inferencer['sampling']).record
     names = ('greedy', 'model', *NEUTRAL)
@@ -80,7 +80,7 @@ def _judge(config: Any) -> str | None:
 
 def _groups(given: Any, result: Result, table: TrialTable | None) -> tuple[Any, Any]:
     """Return the groups in a result, and those that a config asks for and its problems have."""
-    found = {*(result.get('groups') or {})} - {ORIGINAL}
+    found = {*result.groups} - {ORIGINAL}
     if table is None:  # what the problems have is unknown
         return found, found
     asked = [(one,) if isinstance(one, str) else tuple(one) for one in given or DEFAULT_GROUPS]

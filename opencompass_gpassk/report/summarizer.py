@@ -32,13 +32,7 @@ from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 from opencompass_gpassk.report.stale_results import OF_RESPONSES, differences, told
 from opencompass_gpassk.results.read import ModelResult, read_result, without_texts
-from opencompass_gpassk.results.stored_result import (
-    Result,
-    estimate,
-    figures_of,
-    headline_figures,
-    is_ours,
-)
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.runs.config import planned_run
 from opencompass_gpassk.runs.evaluate_again import evaluate_again, evaluates
 from opencompass_gpassk.runs.task_states import TaskState, task_states
@@ -82,7 +76,7 @@ class GPassKSummarizer(DefaultSummarizer):
     ) -> None:
         super().__init__(config, dataset_abbrs, list(summary_groups), prompt_db)
         self.states: dict[tuple[str, str], TaskState] = {}
-        self.results: dict[str, dict[str, dict[str, Any]]] = {}
+        self.results: dict[str, dict[str, Result]] = {}
         self.trials: dict[tuple[str, str], TrialTable] = {}
         self.contradictory: dict[tuple[str, str], str] = {}
         self.bad: set[tuple[str, str]] = set()  # results that can't be read
@@ -159,7 +153,8 @@ class GPassKSummarizer(DefaultSummarizer):
             differing = self._differing()
         for (name, abbr), different in differing.items():
             result = self.results[name][abbr]
-            result['warnings'] = [told(different), *(result.get('warnings') or [])]
+            warnings = [told(different), *result.warnings]
+            self.results[name][abbr] = result.but(warnings=warnings)
             self.logger.warning(f'{name}/{abbr}: {told(different)}')
 
     def _differing(self) -> dict[tuple[str, str], dict[str, tuple[Any, Any]]]:
@@ -214,9 +209,9 @@ class GPassKSummarizer(DefaultSummarizer):
             return ''
         return tabulate.tabulate([head, *shown], headers='firstrow', floatfmt='.2f')
 
-    def _our_results(self) -> dict[str, dict[str, dict[str, Any]]]:
+    def _our_results(self) -> dict[str, dict[str, Result]]:
         """Return model → data set → result of our evaluator, in the order of the config."""
-        results: dict[str, dict[str, dict[str, Any]]] = {}
+        results: dict[str, dict[str, Result]] = {}
         for model in self.model_cfgs:
             name = model_abbr_from_cfg_used_in_summarizer(model)
             of_model = results.setdefault(name, {})
@@ -231,8 +226,8 @@ class GPassKSummarizer(DefaultSummarizer):
                     self.logger.error(f'left out of the tables: {error}')
                     self.bad.add((name, abbr))
                     continue
-                if is_ours(result):
-                    of_model[abbr] = result
+                if isinstance(result, Result):
+                    of_model[abbr] = result.but(details=[])  # they take the most memory
                     try:
                         found = ModelResult(name, abbr, result, path)
                         table = found.table()
@@ -240,7 +235,6 @@ class GPassKSummarizer(DefaultSummarizer):
                         self.trials[name, abbr] = without_texts(table)
                     except ValueError as error:
                         self.logger.warning(str(error))
-                    result.pop('details', None)
         return results
 
     def _pick_up_results(self) -> tuple[dict, dict, dict, dict]:
@@ -321,14 +315,14 @@ class GPassKSummarizer(DefaultSummarizer):
         result = next((r[dataset] for r in self.results.values() if dataset in r), None)
         if result is None:
             return names
-        return [one.key for one in headline_figures(result) if one.key in names]
+        return [one.key for one in result.headline() if one.key in names]
 
     @staticmethod
     def _figures(result: Result) -> dict[str, float]:
         """Return all figures of a result, those that upstream's summarizer would list first."""
-        listed = [one.key for one in figures_of(result) if one.in_summary]
-        keys = dict.fromkeys((*listed, *result['figures']))
-        return {key: float(estimate(result, key)) for key in keys}
+        listed = [one.key for one in result.measured() if one.in_summary]
+        keys = dict.fromkeys((*listed, *result.figures))
+        return {key: result.figures[key] for key in keys}
 
     def _missing(self, name: str, dataset: str) -> str:
         """Return the text of a cell without a figure: the task's state."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.results.figure_values import Columns, FigureValues
 from opencompass_gpassk.results.figures import Side
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.result import Result
 
 ESTIMAND = 'a population of problems like these, each sampled anew'
 FIXED = 'these very problems, each sampled anew'
@@ -56,11 +57,12 @@ class IntervalSettings(Settings):
             )
 
 
-def stored_intervals(result: Mapping[str, Any]) -> IntervalSettings | None:
+def stored_intervals(result: Result) -> IntervalSettings | None:
     """Return the settings of a result's intervals; None if it has none."""
-    given = result.get('uncertainty') or {}
-    names = [one.name for one in fields(IntervalSettings)]
-    return IntervalSettings(**{name: given[name] for name in names}) if given else None
+    if (of := result.uncertainty) is None:
+        return None
+    names = ('method', 'resamples', 'seed', 'level')
+    return IntervalSettings.of({name: getattr(of, name) for name in names})
 
 
 def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[str, Any]:

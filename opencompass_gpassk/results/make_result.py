@@ -37,7 +37,7 @@ from opencompass_gpassk.results.plan import sampling_shares
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
-from opencompass_gpassk.results.stored_result import stored_protocol
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.results.token_figures import token_figures
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
@@ -193,12 +193,11 @@ def make_result(
     reasoning: Mapping[str, Any] | None = None,
     intervals: IntervalSettings | None = INTERVALS,
     notes: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Return the result of one model on one data set, as it is stored in its JSON file.
+) -> Result:
+    """Return the result of one model on one data set.
 
-    ``docs/results.md`` describes its fields. Figures are in percent; undefined ones are NaN. The
-    keys depend only on the data set and its settings, since OpenCompass's summarizer lists every
-    number at the top level, and stops if two models differ there.
+    The keys of its figures depend only on the data set and its settings, since OpenCompass's
+    summarizer lists every number at its JSON's top level, and stops if two models differ there.
 
     Args:
         table: The trials.
@@ -220,9 +219,9 @@ def make_result(
     if all(map(meant_greedy, sampling)):
         protocol = replace(protocol, k=())  # n copies of one response
     values = FigureValues(table, protocol)
-    result: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
-    result['shares']['identical'] = 100 * independence.identical
-    result['shares']['duplicates'] = 100 * independence.duplicates
+    made: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
+    made['shares']['identical'] = 100 * independence.identical
+    made['shares']['duplicates'] = 100 * independence.duplicates
     signature: dict[str, Any] = {
         'package': __version__,
         'data': f'{benchmark}:{data_version}',
@@ -232,45 +231,42 @@ def make_result(
         'judge': judge,
         'prompt': prompt,
     }
-    result['questions'] = values.questions()
+    made['questions'] = values.questions()
     if protocol.judged:
-        result['counts'] |= _silent(table, responses)
-        result['k'] = list(protocol.ks)
-        result['taus'] = [float(tau) for tau in protocol.taus]
+        made['counts'] |= _silent(table, responses)
+        made['k'] = list(protocol.ks)
+        made['taus'] = [float(tau) for tau in protocol.taus]
         if values.trials.groups:
             signature |= {'complete': protocol.complete, 'collapsed': protocol.collapsed}
-        result['judging'] = dict(judging or {})
-        result['bounds'] = bounds(values)
-        result['sampling_share'] = sampling_shares(table, protocol.ks)
+        made['judging'] = dict(judging or {})
+        made['bounds'] = bounds(values)
+        made['sampling_share'] = sampling_shares(table, protocol.ks)
         if protocol.ks:
-            result['reliable'] = {str(RATE): reliable_counts(attempts(values.trials))}
+            made['reliable'] = {str(RATE): reliable_counts(attempts(values.trials))}
     if reasoning:
         signature['reasoning'] = scorer
-    result['signature'] = signature
-    result['tokens'] = token_figures(values, intervals.level if intervals else None)
+    made['signature'] = signature
+    made['tokens'] = token_figures(values, intervals.level if intervals else None)
     if intervals:
-        result |= figure_intervals(values, intervals)
+        made |= figure_intervals(values, intervals)
     if protocol.judged:
-        result['judge_error'] = judge_error(values, audit or {}, result.get('intervals', {}))
+        made['judge_error'] = judge_error(values, audit or {}, made.get('intervals', {}))
     if reasoning:
-        result['reasoning'] = {**reasoning, **_reasoning(values)}
-    result['warnings'] = [
-        *result_warnings(protocol, result, independence, sampling, unused),
-        *notes,
-    ]
+        made['reasoning'] = {**reasoning, **_reasoning(values)}
     of_sound = None if protocol.sound is None else values.sound.c
-    result['details'] = problem_rows(table, of_sound)
-    return result
+    result = Result.of(made | {'details': problem_rows(table, of_sound)})
+    warnings = result_warnings(protocol, result, independence, sampling, unused)
+    return result.but(warnings=[*warnings, *notes])
 
 
 # What a result keeps that is no function of its protocol.
 KEPT = ('looks', 'model', 'columns', 'evaluation', 'rescored')
-OF_TEXTS = {'counts': ('empty', 'thoughts_only'), 'shares': ('identical', 'duplicates')}
+SILENT, COPIES = ('empty', 'thoughts_only'), ('identical', 'duplicates')
 
 
 def remake_result(
-    result: Mapping[str, Any], table: TrialTable, protocol: Protocol, audit: Mapping[str, Any]
-) -> dict[str, Any]:
+    result: Result, table: TrialTable, protocol: Protocol, audit: Mapping[str, Any]
+) -> Result:
     """Return a result for another k or τ, from its trials alone, without the responses' texts.
 
     What needs the texts is taken from the result: the counts of silent responses, the shares of
@@ -282,7 +278,7 @@ def remake_result(
         protocol: Its protocol with another k or τ.
         audit: As in :func:`make_result`.
     """
-    signature, old = result['signature'], stored_protocol(result)
+    signature, stored = result.signature, result.as_json()
     responses = [
         Response(
             one.text_hash,
@@ -290,51 +286,51 @@ def remake_result(
             (one.problem_id, one.replica),
             lost=one.reason if one.lost else '',
             truncated=one.truncated,
-            sampling=signature['sampling'],
+            sampling=signature.sampling,
         )
         for one in table.trials
     ]
 
-    def made(protocol: Protocol, intervals: IntervalSettings | None) -> dict[str, Any]:
+    def made(protocol: Protocol, intervals: IntervalSettings | None) -> Result:
         return make_result(
             table,
             protocol,
             responses,
-            benchmark=result['benchmark'],
-            data_version=signature['data'].removeprefix(f'{result["benchmark"]}:'),
-            judge=signature['judge'],
-            prompt=signature['prompt'],
-            judging=result.get('judging'),
+            benchmark=result.benchmark,
+            data_version=signature.data.removeprefix(f'{result.benchmark}:'),
+            judge=signature.judge,
+            prompt=signature.prompt,
+            judging=stored.get('judging'),
             audit=audit,
-            scorer=signature.get('reasoning', ''),
-            reasoning=result.get('reasoning'),
+            scorer=signature.reasoning,
+            reasoning=stored.get('reasoning'),
             intervals=intervals,
         )
 
     new = made(protocol, stored_intervals(result))
-    for part, names in OF_TEXTS.items():
-        new[part] |= {name: result[part][name] for name in names if name in result[part]}
-    follow, told = made(old, None)['warnings'], result['warnings']
-    new['warnings'] = [one for one in told if one not in follow] + [
-        one for one in new['warnings'] if one in told or one not in follow
-    ]
-    return new | {name: result[name] for name in KEPT if name in result}
+    follow, told = made(result.protocol, None).warnings, result.warnings
+    kept = {name: getattr(result, name) for name in KEPT if name in stored}
+    return new.but(
+        counts=new.counts.model_copy(
+            update={
+                name: getattr(result.counts, name) for name in SILENT if name in stored['counts']
+            }
+        ),
+        shares=new.shares | {key: result.shares[key] for key in COPIES if key in result.shares},
+        warnings=[one for one in told if one not in follow]
+        + [one for one in new.warnings if one in told or one not in follow],
+        **kept,
+    )
 
 
 def table_figures(values: FigureValues) -> dict[str, Any]:
-    """Return the fields of a result that are computed from its trials alone.
-
-    The figures that OpenCompass's summary lists come first.
-    """
+    """Return the fields of a result that are computed from its trials alone."""
     figures = {
         in_group(label, key): mean
         for label, part in values.parts.items()
         for key, mean in values.means(part).items()
     }
-    listed = [f for columns in values.columns.values() for f in columns.figures if f.in_summary]
-    listed.sort(key=lambda one: (one.k or 0, one.family is PASS))  # the strict figures first
-    found: dict[str, Any] = {one.key: figures[one.key] for one in listed}
-    found |= {'figures': figures, **_counts(values)}
+    found: dict[str, Any] = {'figures': figures, **_counts(values)}
     if values.protocol.judged and (groups := values.trials.groups):
         found['versions'] = _versions(values, groups)
     found['groups'] = {
@@ -433,12 +429,12 @@ def _reasoning(values: FigureValues) -> dict[str, Any]:
     return found
 
 
-def store(path: Path, table: TrialTable, result: dict[str, Any]) -> None:
-    """Write the trials of a result to a file, and name the file in its ``trials_file``."""
+def store(path: Path, table: TrialTable, result: Result) -> Result:
+    """Write the trials of a result to a file, and return the result with the file's name."""
+    stored = result.as_json()
     names = ('benchmark', 'k', 'taus', 'signature')
-    meta: dict[str, object] = {name: result[name] for name in names if name in result}
-    write_trials(path, table, meta)
-    result['trials_file'] = path.name
+    write_trials(path, table, {name: stored[name] for name in names if name in stored})
+    return result.but(trials_file=path.name)
 
 
 def _samplings(responses: Sequence[Response]) -> tuple[list[dict[str, Any]], str]:

@@ -8,28 +8,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.formats.decode import decode
 from opencompass_gpassk.formats.display import called, short_line
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, read_json, read_object
 from opencompass_gpassk.results.judged_trials import VALIDITY
-from opencompass_gpassk.results.protocol import Protocol
-from opencompass_gpassk.results.schema import check_result
-from opencompass_gpassk.results.stored_result import (
-    Result,
-    is_greedy,
-    is_ours,
-    stored_protocol,
-    was_raised_from,
-)
-from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
-from opencompass_gpassk.runs.task_states import State, TaskState, task_states
-from opencompass_gpassk.trials import Trial, TrialTable, read_meta, read_trials
+from opencompass_gpassk.results.result import Result, Signature
+from opencompass_gpassk.runs.config import find_run
+from opencompass_gpassk.trials import SCHEMA, Trial, TrialTable, read_meta, read_trials
 
 TIME = re.compile(r'\d{8}_\d{6}')
 OF_RUN = frozenset({'configs', 'predictions', 'results', 'logs', 'summary'})
@@ -54,7 +45,6 @@ class ModelResult:
         path: The result file.
         time: When it was made: the name of the run's folder, or else the file's time.
         run: The timestamp folder, None for a result of ``gpassk score``.
-        state: The task's state in words; '' if it is finished or not in the config.
     """
 
     model: str
@@ -63,7 +53,6 @@ class ModelResult:
     path: Path
     time: str = ''
     run: Path | None = None
-    state: str = ''
 
     @property
     def name(self) -> str:
@@ -71,24 +60,10 @@ class ModelResult:
         return f'{self.model} on {self.dataset}'
 
     @property
-    def n(self) -> int:
-        """Samples of each problem; 0 if that is not known."""
-        signature = self.result.get('signature')
-        n = signature.get('n') if isinstance(signature, Mapping) else None
-        return n if isinstance(n, int) else 0
-
-    @property
-    def greedy(self) -> bool:
-        """Whether it is of greedy decoding, for the greedy column."""
-        return self.n > 0 and is_greedy(self.result)
-
-    @property
     def trials(self) -> Path | None:
         """The trials file beside the result, None if it names none there."""
-        name = self.result.get('trials_file')
-        if not isinstance(name, str) or not name or Path(name).name != name:
-            return None
-        return self.path.with_name(name)
+        name = self.result.trials_file
+        return self.path.with_name(name) if name and Path(name).name == name else None
 
     def table(self) -> TrialTable:
         """Return the trials.
@@ -103,40 +78,25 @@ class ModelResult:
             raise ValueError(f'{self.trials}: it holds no problems; {REMEDY}')
         return table
 
-    @cached_property
-    def protocol(self) -> Protocol:
-        """The protocol that the result was measured with.
-
-        Raises:
-            ValueError: If the result's settings are invalid.
-        """
-        try:
-            return stored_protocol(self.result)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise ValueError(f'{self.path}: its settings are invalid: {error}; {REMEDY}') from error
-
     def contradiction(self, table: TrialTable) -> str:
         """Return how the result and its trials contradict each other, '' if they agree.
 
         A result beside the trials of another run has another signature, or other n and c.
         """
-        signature = self.result['signature']
-        if self.trials and read_meta(self.trials).get('signature', signature) != signature:
-            return 'its trials were measured in another way'
+        if self.trials:
+            signature = read_meta(self.trials).get('signature')
+            if signature and decode(Signature, signature) != self.result.signature:
+                return 'its trials were measured in another way'
         n, c = table.counts()
         found = {
             f'problem {problem.problem_id}': (int(n[i]), int(c[i]))
             for i, problem in enumerate(table.problems)
         }
-        details = self.result.get('details') or []
-        stored = {f'problem {row["problem_id"]}': (row['n'], row['c']) for row in details}
-        if not details:
-            counts = self.result.get('counts') or {}
-            right, wrong = counts.get('correct'), counts.get('incorrect')
-            if right is None or wrong is None:
-                return ''
+        stored = {f'problem {row.problem_id}': (row.n, row.c) for row in self.result.details}
+        if not self.result.details:
+            counts = self.result.counts
             found = {'all problems': (int(n.sum()), int(c.sum()))}
-            stored = {'all problems': (right + wrong, right)}
+            stored = {'all problems': (counts.correct + counts.incorrect, counts.correct)}
         for name in (*found, *stored):
             shown, right = stored.get(name), found.get(name)
             if shown != right:
@@ -219,21 +179,21 @@ def _is_run(folder: Path) -> bool:
     return sum(found) > 1 or found[1] or (any(found) and TIME.fullmatch(folder.name) is not None)
 
 
-def read_result(path: Path) -> dict[str, Any]:
-    """Return a stored result, of this package's or another evaluator.
+def read_result(path: Path) -> Result | dict[str, Any]:
+    """Return a stored result; one of another evaluator as it is.
 
     Raises:
         FileNotFoundError: If the file doesn't exist.
         ValueError: If it can't be read, or is ours and doesn't have the form of a result.
     """
-    result = read_object(path)
-    if not is_ours(result):
-        return result
+    stored = read_object(path)
+    signature = stored.get('signature')
+    if 'benchmark' not in stored or not isinstance(signature, dict) or 'n' not in signature:
+        return stored
     try:
-        check_result(result)
+        return Result.of(stored)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'{path}: not readable: {error}') from error
-    return result
 
 
 @dataclass
@@ -243,7 +203,7 @@ class Sources:
     Attributes:
         results: Our results, in the order of the paths and of each run's folders.
         alone: Trials without a readable result; see :class:`ModelResult`.
-        tasks: (time of the run, state) of every task in a run's config.
+        runs: The runs that were read.
         faults: Messages on files that could not be read.
         unread: Result file → why it can't be read; :attr:`faults` tells of it too.
         others: Results of other evaluators, as text: model/data set and accuracy.
@@ -251,7 +211,7 @@ class Sources:
 
     results: list[ModelResult] = field(default_factory=list)
     alone: list[ModelResult] = field(default_factory=list)
-    tasks: list[tuple[str, TaskState]] = field(default_factory=list)
+    runs: list[Path] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     unread: dict[Path, str] = field(default_factory=dict)
     others: list[str] = field(default_factory=list)
@@ -370,14 +330,14 @@ def one_of_each(results: Sequence[ModelResult], report: Report) -> list[ModelRes
     """
     best: dict[tuple[str, str, bool], ModelResult] = {}
     for one in results:
-        benchmark = str(one.result.get('benchmark', one.dataset))
-        other = best.setdefault((one.model, benchmark, one.greedy), one)
+        benchmark = one.result.benchmark
+        other = best.setdefault((one.model, benchmark, one.result.greedy), one)
         if other is not one:
-            less, more = sorted((one, other), key=lambda one: one.n)
-            best[one.model, benchmark, one.greedy] = more
+            less, more = sorted((one, other), key=lambda one: one.result.n)
+            best[one.model, benchmark, one.result.greedy] = more
             report(
-                f'{less.name} is left out: {more.dataset} has n = {more.n} on the same benchmark; '
-                'choose with --dataset'
+                f'{less.name} is left out: {more.dataset} has n = {more.result.n} on the same '
+                'benchmark; choose with --dataset'
             )
     return [one for one in results if any(one is other for other in best.values())]
 
@@ -395,13 +355,12 @@ def without_earlier_looks(
     there = list(results)
     found = []
     for one in there:
-        raised = not one.greedy and any(
-            was_raised_from(later.result, one.n)
+        raised = not one.result.greedy and any(
+            one.result.n in later.result.looks
             for later in there
-            if later.model == one.model
-            and later.result.get('benchmark') == one.result.get('benchmark')
+            if (later.model, later.result.benchmark) == (one.model, one.result.benchmark)
         )
-        if raised and one.n not in keep:
+        if raised and one.result.n not in keep:
             report(f'{one.name} is left out: its n was raised; name its file to read it')
         else:
             found.append(one)
@@ -416,17 +375,12 @@ def _resolved(path: Path) -> Path:
 def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -> None:
     """Add the results of a run to the sources, or only those at a path in it; each path once."""
     root = run / 'results'
-    states: dict[Path, TaskState] = {}
-    try:
-        for state in task_states(planned_run(run, read_run_config(run))):
-            states[root / state.model / f'{state.dataset}.json'] = state
-    except Exception as error:  # configs and logs may contain anything
-        sources.faults.append(f'{run}: its tasks are not known: {error}')
+    sources.runs.append(run)
     trials = [
         file.with_name(f'{file.name.removesuffix(TRIALS_ENDING)}.json')
         for file in sorted(root.rglob(f'*{TRIALS_ENDING}'))
     ]
-    resolved = {path: _resolved(path) for path in [*states, *sorted(root.rglob('*.json')), *trials]}
+    resolved = {path: _resolved(path) for path in [*sorted(root.rglob('*.json')), *trials]}
     meant = [
         path
         for path, whole in resolved.items()
@@ -434,38 +388,31 @@ def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -
     ]
     new = {resolved[path] for path in meant}
     seen |= new
-    sources.tasks += [(run.name, states[path]) for path in meant if path in states]
     for path in filter(_is_file, meant):
         model, dataset = path.parent.relative_to(root).as_posix(), path.stem
-        result = _read(path, sources)
-        found = states.get(path)
-        partial = '' if found is None or found.state is State.FINISHED else str(found)
-        if result is None:
-            continue
-        if is_ours(result):
-            sources.results.append(
-                ModelResult(model, dataset, result, path, run.name, run, partial)
-            )
-        elif 'error' not in result:  # an error is reported in the task's state
-            accuracy = result.get('accuracy')
-            told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
-            sources.others.append(f'{model}/{dataset} ({run.name}){told}')
+        match _read(path, sources):
+            case Result() as result:
+                sources.results.append(ModelResult(model, dataset, result, path, run.name, run))
+            case dict(other) if 'error' not in other:  # an error is reported in the task's state
+                accuracy = other.get('accuracy')
+                told = f', accuracy {accuracy:.2f}' if isinstance(accuracy, float) else ''
+                sources.others.append(f'{model}/{dataset} ({run.name}){told}')
     read = {one.path for one in sources.results}
     for path in trials:
-        if path not in read and resolved[path] in new:
+        if path not in read and resolved[path] in new and (alone := _of_trials(path, sources)):
             model = path.parent.relative_to(root).as_posix()
-            _take_alone(ModelResult(model, path.stem, {}, path, run.name, run), sources)
+            sources.alone.append(ModelResult(model, path.stem, alone, path, run.name, run))
 
 
-def _take_alone(found: ModelResult, sources: Sources) -> None:
-    """Add trials whose result can't be read."""
-    name = found.path.stem + TRIALS_ENDING
+def _of_trials(path: Path, sources: Sources) -> Result | None:
+    """Return what trials say of their result, which can't be read; None if they don't either."""
+    trials = path.with_name(path.stem + TRIALS_ENDING)
     try:
-        told = {**read_meta(found.path.with_name(name)), 'trials_file': name}
+        told = {'benchmark': path.stem, **read_meta(trials), 'trials_file': trials.name}
+        return Result.of({**told, 'schema': SCHEMA, 'figures': {}})
     except ValueError as error:
-        sources.faults.append(str(error))
-    else:
-        sources.alone.append(replace(found, result=told))
+        sources.faults.append(f'{trials}: {error}'.replace(f'{trials}: {trials}', str(trials)))
+        return None
 
 
 def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
@@ -475,11 +422,11 @@ def _take_scores(files: Sequence[Path], given: Path, sources: Sources) -> None:
         beside = _is_file(path.with_name(path.stem + TRIALS_ENDING))
         meant = path == given or beside
         result = _read(path, sources, meant)
-        if result is not None and is_ours(result):
+        if isinstance(result, Result):
             sources.results.append(_scored(path, given, result))
             continue
-        if beside:
-            _take_alone(_scored(path, given, {}), sources)
+        if beside and (alone := _of_trials(path, sources)):
+            sources.alone.append(_scored(path, given, alone))
         if result is None:
             continue
         if meant:
@@ -499,12 +446,10 @@ def _scored(path: Path, given: Path, result: Result) -> ModelResult:
         time = f'{datetime.fromtimestamp(path.stat().st_mtime):%Y%m%d_%H%M%S}'
     except (OSError, OverflowError, ValueError):  # no file, or one of the year 100,000
         time = ''
-    model, dataset = path.stem, str(result.get('benchmark', path.stem))
+    model, dataset = path.stem, result.benchmark
     if given.is_dir() and path.parent != given:  # gpassk score writes several as MODEL/DATA.json
         model, dataset = path.parent.relative_to(given).as_posix(), path.stem
-    if isinstance(result.get('model'), str):  # from gpassk score --model
-        model = result['model'] or model
-    return ModelResult(model, dataset, result, path, time)
+    return ModelResult(result.model or model, dataset, result, path, time)
 
 
 def _is_file(path: Path) -> bool:
@@ -515,7 +460,7 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def _read(path: Path, sources: Sources, meant: bool = True) -> dict[str, Any] | None:
+def _read(path: Path, sources: Sources, meant: bool = True) -> Result | dict[str, Any] | None:
     """Return a JSON file, None if it can't be read; if not ``meant`` as a result, a list is {}."""
     try:
         if not meant and not isinstance(read_json(path), dict):

@@ -15,7 +15,7 @@ from opencompass_gpassk.metrics.token_cost import tokens_per_solved
 from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.figures import G_PASS
-from opencompass_gpassk.results.stored_result import Entry, Few, Result
+from opencompass_gpassk.results.result import Entry, Few
 from opencompass_gpassk.trials import TrialTable
 
 LEAST_KNOWN = 95.0  # percent of the responses
@@ -77,12 +77,6 @@ def token_figures(values: FigureValues, level: float | None = None) -> dict[str,
     return {**found, **({'cut_off': [min(cut_off), max(cut_off)]} if cut_off else {})}
 
 
-def read_tokens(result: Result, key: str) -> float:
-    """Return a figure in tokens; NaN if it is unknown, as in results of earlier versions."""
-    value = ((result.get('tokens') or {}).get('figures') or {}).get(key)
-    return math.nan if value is None else float(value)
-
-
 def cost_text(entry: Entry, k: int) -> str:
     """Return the tokens per problem solved every time with their interval; '' if unknown.
 
@@ -90,9 +84,9 @@ def cost_text(entry: Entry, k: int) -> str:
     whether that is since there are too few questions.
     """
     key = PER_SOLVED.format(k=k)
-    cost = read_tokens(entry.result, key)
-    ends = ((entry.result.get('tokens') or {}).get('intervals') or {}).get(key)
-    low, high = ends or (None, None)
+    tokens = entry.result.tokens
+    cost = tokens.figures.get(key, math.nan)
+    low, high = tokens.intervals.get(key, (None, None))
     if math.isnan(cost):
         return '' if low is None else f'none solved, above {low:,.0f}'
     if low is None:

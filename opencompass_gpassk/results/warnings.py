@@ -26,6 +26,7 @@ from opencompass_gpassk.results.figures import (
 )
 from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.result import Counts, Result, Versions
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
@@ -61,7 +62,7 @@ LONGEST_REASON = 60
 
 def result_warnings(
     protocol: Protocol,
-    result: Mapping[str, Any],
+    result: Result,
     audit: Independence,
     sampling: Sequence[Mapping[str, Any]],
     unused: str = '',
@@ -80,12 +81,12 @@ def result_warnings(
         unapplied.append(unused_settings(short_line(unused)))
     if not protocol.judged:
         return [*unapplied, *_response_warnings(result, protocol.n, audit, sampling)]
-    counts, ks = result['counts'], protocol.ks
+    counts, ks = result.counts, protocol.ks
     # The most important first: the end of a job shows three.
     found = unapplied + [
-        f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses, or none '
+        f'{excluded} of {counts.problems} problems have fewer than k = {k} responses, or none '
         f'with a verdict, and are left out of the figures at {k}'
-        for k, excluded in reversed(counts['excluded'].items())
+        for k, excluded in reversed(counts.excluded.items())
         if excluded
     ]
     found += [
@@ -95,22 +96,22 @@ def result_warnings(
         *_verdict_warnings(protocol, result),
     ]
     if ks and protocol.n < ADVISED * max(ks):
-        share = result['sampling_share'].get(G_PASS(k=max(ks), tau=1.0).key)
-        if share is None or share > 100 * NEGLIGIBLE:
+        share = result.sampling_share.get(G_PASS(k=max(ks), tau=1.0).key, math.nan)
+        if not share <= 100 * NEGLIGIBLE:
             found.append(
                 f'n = {protocol.n} is less than {ADVISED}k = {ADVISED * max(ks)}: the estimates of '
                 f'G-Pass@{max(ks)} are noisy; sample each problem more often'
             )
-    if versions := result.get('versions'):
-        found += _version_warnings(versions)
+    if result.versions.per_group:
+        found += _version_warnings(result.versions)
     return found
 
 
-def _silent(protocol: Protocol, counts: Mapping[str, int]) -> list[str]:
+def _silent(protocol: Protocol, counts: Counts) -> list[str]:
     """Return warnings if many responses say nothing beside their thoughts, or refuse."""
-    empty, thoughts, refused = (counts.get(one, 0) for one in ('empty', 'thoughts_only', 'refused'))
-    silent = 100 * (empty + thoughts) / max(counts['trials'], 1)
-    refusing = 100 * refused / max(counts['trials'], 1)
+    empty, thoughts, refused = counts.empty, counts.thoughts_only, counts.refused
+    silent = 100 * (empty + thoughts) / max(counts.trials, 1)
+    refusing = 100 * refused / max(counts.trials, 1)
     wrong = f'count as wrong, which costs {ACCURACY(n=protocol.n).heading} up to'
     found = []
     if silent >= MANY_SILENT:
@@ -128,15 +129,15 @@ def _silent(protocol: Protocol, counts: Mapping[str, int]) -> list[str]:
     return found
 
 
-def _unrecognised(protocol: Protocol, result: Mapping[str, Any]) -> list[str]:
+def _unrecognised(protocol: Protocol, result: Result) -> list[str]:
     """Return a warning if many responses without a recognised answer may change the figures."""
-    share = result['shares']['unrecognised']
+    share = result.shares['unrecognised']
     if not share >= MANY_UNRECOGNISED:
         return []
     figure = ACCURACY(n=protocol.n)
     if protocol.ks:
         figure = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
-    low, high = result['bounds'][figure.key]
+    low, high = result.bounds[figure.key]
     return [
         f'{share:.1f} % of responses have no recognised answer and count as wrong; '
         f'{figure.heading} lies between {low:.1f} and {high:.1f}'
@@ -160,10 +161,10 @@ def warning_place(warning: str) -> int:
 
 
 def _response_warnings(
-    result: Mapping[str, Any], n: int, audit: Independence, sampling: Sequence[Mapping[str, Any]]
+    result: Result, n: int, audit: Independence, sampling: Sequence[Mapping[str, Any]]
 ) -> list[str]:
     """Return the warnings about the responses themselves."""
-    counts, truncated, found = result['counts'], result['shares']['truncated'], []
+    counts, truncated, found = result.counts, result.shares['truncated'], []
     if n > 1 and all(map(meant_greedy, sampling)):
         found.append(
             f'n = {n} greedy responses to each problem are copies of one: they are shown as the '
@@ -171,14 +172,12 @@ def _response_warnings(
         )
     elif n > 1 and (copies := audit.warning()):
         found.append(copies)
-    if counts['lost']:
-        filtered = counts.get('filtered')
+    if counts.lost:
+        filtered = counts.filtered
         why = f'; the server or its content filter refused {filtered}' if filtered else ''
-        found.append(
-            f'{counts["lost"]} of {counts["trials"]} responses are lost (inference failed{why})'
-        )
+        found.append(f'{counts.lost} of {counts.trials} responses are lost (inference failed{why})')
     if truncated > MANY_TRUNCATED:
-        low, high = result['tokens'].get('cut_off', (0, 0))
+        low, high = result.tokens.cut_off
         after = f'{low:,} to {high:,}' if low < high else f'{high:,}'
         found.append(
             f'{truncated:.1f} % of the responses are cut off'
@@ -201,45 +200,44 @@ def _response_warnings(
     return found
 
 
-def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str]:
-    counts, found = result['counts'], []
-    unjudged = counts['unjudged'] - counts['lost']
+def _verdict_warnings(protocol: Protocol, result: Result) -> list[str]:
+    counts, found = result.counts, []
+    unjudged = counts.unjudged - counts.lost
     if unjudged:
-        reasons = list(result['judging'].get('unjudged', {}).items())[:SHOWN_REASONS]
+        reasons = list(result.judging.unjudged.items())[:SHOWN_REASONS]
         told = ', '.join(f'{short_line(why, LONGEST_REASON)} {count}' for why, count in reasons)
         found.append(
-            f'{unjudged} of {counts["trials"]} responses are unjudged{told and f" ({told})"}: '
+            f'{unjudged} of {counts.trials} responses are unjudged{told and f" ({told})"}: '
             'figures are expected values over their verdicts'
         )
-    if skipped := result['judging'].get('reasons', {}).get('unknown: budget'):
+    if skipped := result.judging.reasons.get('unknown: budget'):
         found.append(
             f'{skipped} answers were not compared, since comparing others of their problems, or '
             'of this run, took too much time (reason budget); look at these answers, or let a '
             'judge decide'
         )
-    if counts['undecided']:
+    if counts.undecided:
         found.append(
-            f'{counts["undecided"]} of {counts["trials"]} responses could not be decided by rule '
+            f'{counts.undecided} of {counts.trials} responses could not be decided by rule '
             "and count as wrong, since undecided is 'incorrect'"
         )
     coverage, line = (
-        result['shares']['coverage'],
-        bounds_line(result['bounds'], protocol, Side.PLAIN),
+        result.shares['coverage'],
+        bounds_line(result.bounds, protocol, Side.PLAIN),
     )
     if coverage < 100 and line:
         found.append(
             f'coverage is {coverage:.2f} %: if all open responses were wrong, or all right, the '
             f'figures would be {line}'
         )
-    reasoning = result.get('reasoning') or {}
-    for k, excluded in (reasoning.get('excluded') or {}).items():
-        if excluded > counts['excluded'][k]:
+    for k, excluded in result.reasoning.excluded.items():
+        if excluded > counts.excluded[k]:
             found.append(
-                f'{excluded} of {counts["problems"]} problems have fewer than k = {k} responses, '
+                f'{excluded} of {counts.problems} problems have fewer than k = {k} responses, '
                 f'or none known to be sound or not, and are left out of the sound figures at {k}'
             )
-    sound = reasoning.get('sound') or {}
-    if sound.get('unknown') and (line := bounds_line(result['bounds'], protocol, Side.SOUND)):
+    sound = result.reasoning.sound
+    if sound.get('unknown') and (line := bounds_line(result.bounds, protocol, Side.SOUND)):
         found.append(
             f'{sound["unknown"]} of {sound["right"]} right responses have no scores of their '
             'reasoning: sound figures are expected values over these; if none of them were sound, '
@@ -248,16 +246,16 @@ def _verdict_warnings(protocol: Protocol, result: Mapping[str, Any]) -> list[str
     return found
 
 
-def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
+def _version_warnings(versions: Versions) -> list[str]:
     found = []
-    groups = versions['groups']
-    if versions['incomplete']:
+    groups = versions.groups
+    if versions.incomplete:
         found.append(
-            f'{versions["incomplete"]} of {groups + versions["incomplete"]} questions have fewer '
-            f'than {versions["per_group"]} versions here: they count for the accuracy on versions, '
+            f'{versions.incomplete} of {groups + versions.incomplete} questions have fewer '
+            f'than {versions.per_group} versions here: they count for the accuracy on versions, '
             'but not for the figures that compare the versions of a question'
         )
-    missing = groups - versions['originals']
+    missing = groups - versions.originals
     if missing:
         found.append(
             f'the originals of {missing} of {groups} questions are not in this data set: their CR, '
@@ -265,7 +263,7 @@ def _version_warnings(versions: Mapping[str, Any]) -> list[str]:
         )
     unjudged = {
         name: count - (0 if parse_figure(name).family is GROUP_ACCURACY else missing)
-        for name, count in versions['excluded'].items()
+        for name, count in versions.excluded.items()
     }
     if any(count > 0 for count in unjudged.values()):
         told = ', '.join(f'{name} ({count})' for name, count in unjudged.items() if count > 0)

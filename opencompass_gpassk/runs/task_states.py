@@ -10,7 +10,7 @@ import os
 import re
 import reprlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -20,7 +20,7 @@ from typing import Any
 
 from opencompass_gpassk.formats.display import called, counted, one_line
 from opencompass_gpassk.formats.stored_files import appended, open_regular, read_object
-from opencompass_gpassk.runs.config import Run, run_config
+from opencompass_gpassk.runs.config import Run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.predictions import (
     Gaps,
     Row,
@@ -431,3 +431,30 @@ class ModelFolder:
 
 def _newer(log: Path | None, other: Path | None) -> bool:
     return bool(log and other and log.stat().st_mtime_ns > other.stat().st_mtime_ns)
+
+
+def states_of_results(run: Path, report: Callable[[str], None]) -> dict[Path, TaskState]:
+    """Return the state of each task in a run's config, by the path of its result.
+
+    Args:
+        run: The timestamp folder.
+        report: Takes a message if they are not known.
+    """
+    try:
+        states = task_states(planned_run(run, read_run_config(run)))
+    except Exception as error:  # configs and logs may contain anything
+        report(f'{run}: its tasks are not known: {error}')
+        return {}
+    return {run / 'results' / one.model / f'{one.dataset}.json': one for one in states}
+
+
+def unfinished(run: Path | None, result: Path) -> str:
+    """Return the state of a result's task in words, if it is not finished; '' if it is.
+
+    Args:
+        run: The timestamp folder; None if no task made the result.
+        result: The result's file.
+    """
+    faults: list[str] = []
+    found = states_of_results(run, faults.append).get(result) if run else None
+    return ''.join(faults) if found is None or found.state is State.FINISHED else str(found)

@@ -55,7 +55,7 @@ def write_table(work_dir: Path, model: str, data_set: str, table: TrialTable | N
     run = work_dir / '20260101_000000'
     path = run / 'results' / model / f'{data_set}.trials.jsonl.gz'
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_trials(path, table or make_table(), {})
+    write_trials(path, table or make_table(), {'signature': {'n': 4}})
     return run
 
 

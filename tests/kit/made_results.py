@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.figure_values import bounds as figure_bounds
 from opencompass_gpassk.results.make_result import table_figures
 from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict
 
 
@@ -106,7 +108,7 @@ def as_result(
 ) -> dict[str, Any]:
     """Return the result of a table, as the evaluator stores it."""
     sampling = {'greedy': True} if greedy else {'temperature': 1.0, 'top_p': 0.8}
-    return {
+    made = {
         **table_figures(FigureValues(table, protocol)),
         'schema': SCHEMA,
         'benchmark': benchmark,
@@ -124,3 +126,23 @@ def as_result(
         'warnings': [],
         'details': [],
     }
+    return Result.of(made).as_json()
+
+
+def typed(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Result]]:
+    """Return model → data set → result, of their JSON."""
+    return {
+        model: {name: Result.of(one) for name, one in of_model.items()}
+        for model, of_model in results.items()
+    }
+
+
+def result_of(figures: Mapping[str, float], n: int, **fields: Any) -> Result:
+    """Return a result with these figures."""
+    made = {'schema': SCHEMA, 'benchmark': 'b', 'figures': figures, 'signature': {'n': n}}
+    return Result.of(made | fields)
+
+
+def board_of(results: Mapping[str, Mapping[str, Any]], *rest: Any, **named: Any) -> Board:
+    """Return the board of results, of their JSON."""
+    return Board(typed(results), *rest, **named)

@@ -135,9 +135,9 @@ def add_result(
         judging={'mode': 'rule', 'match': 'value', 'unjudged': {}},
     )
     path = folder / f'results/{model}/{dataset}.json'
-    store(path.with_name(f'{dataset}.trials.jsonl.gz'), table, result)
-    write_json(path, without_nan(result))
-    return result
+    made = store(path.with_name(f'{dataset}.trials.jsonl.gz'), table, result).as_json()
+    write_json(path, without_nan(made))
+    return made
 
 
 def hash_of(answer: str) -> int:

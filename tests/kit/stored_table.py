@@ -53,6 +53,6 @@ def write_result(path: Path, table: TrialTable, k: Sequence[int]) -> dict[str, A
         prompt='9c01aa52',
         judging={'mode': 'rule', 'match': 'value', 'unjudged': {}},
     )
-    store(path.with_name(f'{path.stem}.trials.jsonl.gz'), table, result)
-    path.write_text(json.dumps(result), 'utf-8')
-    return result
+    made = store(path.with_name(f'{path.stem}.trials.jsonl.gz'), table, result).as_json()
+    path.write_text(json.dumps(made), 'utf-8')
+    return made

@@ -16,7 +16,7 @@ from opencompass_gpassk.report.charts.style import (
     shown_label,
 )
 from opencompass_gpassk.results.figures import G_PASS, PASS
-from opencompass_gpassk.results.stored_result import Estimate
+from opencompass_gpassk.results.result import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

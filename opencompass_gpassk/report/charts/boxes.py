@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 from opencompass_gpassk.report.charts.style import Chart, name_rows
 from opencompass_gpassk.report.tables.reasoning import PARTS, QUANTITIES, box_of, threshold_of
 from opencompass_gpassk.results.judged_trials import VALIDITY
-from opencompass_gpassk.results.stored_result import Entry, has_verdicts
+from opencompass_gpassk.results.result import Box, Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Boxes = Mapping[str, Mapping[str, Mapping[str, float]]]
+Boxes = Mapping[str, Mapping[str, Box]]
 
-STATISTICS = ('med', 'q1', 'q3', 'whislo', 'whishi', 'mean')
 # Okabe and Ito's colours; they differ in lightness and hatching too, for a copy without colours.
 FILLS = {'all': ('#BBBBBB', ''), 'right': ('#56B4E9', '....'), 'wrong': ('#E69F00', '////')}
 MEDIAN: dict[str, Any] = {'color': 'black', 'linewidth': 1.8, 'solid_capstyle': 'butt'}
@@ -48,7 +47,7 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
     places = [_places(index, of_model) for index, of_model in enumerate(boxes.values())]
     for part, (colour, hatch) in FILLS.items():
         drawn = {
-            at[part]: {name: of_model[part][name] for name in STATISTICS}
+            at[part]: of_model[part].model_dump(exclude={'n'})
             for at, of_model in zip(places, boxes.values(), strict=True)
             if part in of_model
         }
@@ -89,18 +88,9 @@ def box_charts(panel: tuple[str, str], results: Sequence[Entry]) -> Iterable[Cha
             yield Chart(name, told, plot, 0.5 + 0.5 * len(results))
 
 
-def _boxes(one: Entry, quantity: str) -> dict[str, Mapping[str, float]]:
+def _boxes(one: Entry, quantity: str) -> dict[str, Box]:
     """Return the boxes of a result that can be drawn."""
-    boxes = {part: box_of(one, quantity, part) for part in PARTS}
-    return {
-        part: box
-        for part, box in boxes.items()
-        if box and all(_is_number(box.get(name)) for name in STATISTICS)
-    }
-
-
-def _is_number(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
+    return {part: box for part in PARTS if (box := box_of(one, quantity, part))}
 
 
 def _places(index: int, of_model: Mapping[str, object]) -> dict[str, float]:
@@ -116,7 +106,7 @@ def _threshold(results: Sequence[Entry], quantity: str) -> float:
     """Return the common threshold of results with verdicts, NaN if there is none."""
     if quantity != VALIDITY:
         return math.nan
-    found = {threshold_of(one) for one in results if has_verdicts(one.result)}
+    found = {threshold_of(one) for one in results if one.result.judged}
     return found.pop() if len(found) == 1 else math.nan
 
 

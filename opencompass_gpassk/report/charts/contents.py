@@ -21,7 +21,7 @@ from opencompass_gpassk.report.charts.sweep import sweep_chart, sweeps
 from opencompass_gpassk.report.charts.tau_curves import tau_curves
 from opencompass_gpassk.report.charts.understanding import understanding_chart
 from opencompass_gpassk.report.tables.difficulty import difficulties
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.result import Entry
 
 
 def report_charts(board: Board) -> Iterable[Chart]:

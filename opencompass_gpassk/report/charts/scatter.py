@@ -20,8 +20,8 @@ from opencompass_gpassk.report.charts.style import (
     shown_label,
 )
 from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES, G_PASS, Figure
-from opencompass_gpassk.results.stored_result import Entry, Estimate
-from opencompass_gpassk.results.token_figures import MEAN, read_tokens
+from opencompass_gpassk.results.result import Entry, Estimate
+from opencompass_gpassk.results.token_figures import MEAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -111,7 +111,7 @@ def tokens_chart(benchmark: Benchmark, k: int, looks: Looks) -> Chart | None:
     """Return the chart of stability against the length of responses; None if no length is known."""
     figure = G_PASS(k=k, tau=1.0)
     points = {
-        entry.label: (read_tokens(entry.result, MEAN), number(entry.figure(figure)))
+        entry.label: (entry.result.tokens.figures.get(MEAN, math.nan), number(entry.figure(figure)))
         for entry in benchmark.entries
     }
     if all(any(map(math.isnan, point)) for point in points.values()):

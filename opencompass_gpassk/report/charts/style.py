@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.report.tables.table import told_apart
-from opencompass_gpassk.results.stored_result import Estimate
+from opencompass_gpassk.results.result import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -199,8 +199,8 @@ def intervals_told(figures: Iterable[float | None], shown: str = 'upright lines'
     """
     values = [value for value in figures if value is not None]
     settings = [value.uncertainty for value in values if isinstance(value, Estimate)]
-    levels = {known.get('level') for known in settings}
-    of = {str(known['of']) for known in settings if known.get('of')}
+    levels = {known.level for known in settings}
+    of = {known.of for known in settings if known.of}
     level = levels.pop() if len(levels) == 1 else None
     share = f'{100 * level:g} % ' if isinstance(level, float) else ''
     told = f' {shown.capitalize()}: {share}intervals' if settings else ''

@@ -13,7 +13,7 @@ from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.charts.style import Chart, intervals_told, plot_lines, shown_label
 from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS
-from opencompass_gpassk.results.stored_result import Entry
+from opencompass_gpassk.results.result import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,16 +50,15 @@ def sweeps(benchmark: Benchmark) -> list[Sweep]:
     found: dict[tuple[str, str, str], dict[float, Entry]] = {}
     fixed: dict[tuple[str, str, str], Mapping[str, object]] = {}
     for entry in benchmark.entries:
-        sampling = entry.result.get('signature', {}).get('sampling')
-        if not entry.ks or not isinstance(sampling, Mapping):
-            continue
+        signature = entry.result.signature
+        sampling = signature.sampling if entry.ks else {}
         for parameter, value in sampling.items():
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 continue
             if not math.isfinite(value):
                 continue
             rest = {name: other for name, other in sampling.items() if name != parameter}
-            same = [entry.result['signature'].get(name) for name in OTHERS]
+            same = [getattr(signature, name) for name in OTHERS]
             rule = json.dumps([rest, same, entry.n, entry.ks], sort_keys=True, default=str)
             # With one value in its name a model would be a sweep of its own.
             for model in dict.fromkeys((entry.model, _without(entry.model, value))):

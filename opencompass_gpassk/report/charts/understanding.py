@@ -15,7 +15,7 @@ from opencompass_gpassk.report.charts.style import (
     put_undefined,
 )
 from opencompass_gpassk.results.figures import UNDERSTANDING, UNDERSTANDING_SCORE
-from opencompass_gpassk.results.stored_result import Entry, Estimate
+from opencompass_gpassk.results.result import Entry, Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

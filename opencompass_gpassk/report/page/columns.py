@@ -17,7 +17,7 @@ from opencompass_gpassk.results.figures import (
     Over,
     Side,
 )
-from opencompass_gpassk.results.stored_result import Entry, Few, figures_of, read_figure
+from opencompass_gpassk.results.result import Entry, Few
 
 
 class Column(NamedTuple):
@@ -44,8 +44,7 @@ def measured(entry: Entry, figure: Figure, group: str = '') -> float | None:
     """
     if figure == GREEDY:
         return entry.greedy_accuracy(group)
-    result = entry.result if figure.family is ACCURACY else entry.result or entry.greedy
-    return read_figure(result or {}, figure, group)
+    return (entry if figure.family is ACCURACY else entry.result).figure(figure, group)
 
 
 def known(entry: Entry, figure: Figure, group: str = '') -> float | None:
@@ -93,8 +92,7 @@ def column_notes(benchmark: Benchmark) -> list[str]:
     """Return the notes on the intervals of a benchmark's figures."""
     cells: list[float | None] = []
     for entry in benchmark.entries:
-        stored = figures_of(entry.result or entry.greedy or {})
-        for figure in (*(one.of_n(None) for one in stored), GREEDY):
+        for figure in (*(one.of_n(None) for one in entry.result.measured()), GREEDY):
             cells.append(measured(entry, figure))
     few = any(isinstance(value, Few) for value in cells)
     return [*interval_legend(cells, BRACKETS), *([few_legend(TOO_FEW)] if few else [])]

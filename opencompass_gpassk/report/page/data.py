@@ -28,14 +28,8 @@ from opencompass_gpassk.report.page.problems import (
 )
 from opencompass_gpassk.results.figures import SHARES
 from opencompass_gpassk.results.read import ModelResult, Sources, find_results
-from opencompass_gpassk.results.stored_result import (
-    Entry,
-    Result,
-    is_greedy,
-    shares_of,
-    signature_line,
-)
-from opencompass_gpassk.runs.task_states import State
+from opencompass_gpassk.results.result import Entry, Result
+from opencompass_gpassk.runs.task_states import State, TaskState, states_of_results
 from opencompass_gpassk.trials import TrialTable
 
 MOST_TEXT = 4_000_000  # characters of all responses on a page, before compression
@@ -84,9 +78,8 @@ class DataSet:
     @cached_property
     def m(self) -> int | None:
         """Versions of a question; None if questions have none."""
-        results = (result for entry in self.entries for result in entry.results)
-        known = (one['versions']['per_group'] for one in results if one.get('versions'))
-        return next(known, None)
+        every = (one.versions.per_group for entry in self.entries for one in entry.results)
+        return next(filter(None, every), None)
 
     @property
     def claim(self) -> str:
@@ -109,7 +102,8 @@ class PageData:
     Attributes:
         data_sets: What it shows of each benchmark, those with most entries first.
         board: The same results, for tables and charts.
-        sources: The results, the states of tasks, and results of other evaluators.
+        sources: The results, and those of other evaluators.
+        states: Run and state of each task in a run's config.
         labels: What each result's model is called.
         marks: The marks of each result.
         faults: Messages on files that could not be read.
@@ -119,6 +113,7 @@ class PageData:
     data_sets: Sequence[DataSet]
     board: Board
     sources: Sources
+    states: Sequence[tuple[Path, TaskState]]
     labels: Sequence[str]
     marks: Sequence[Sequence[Mark]]
     faults: Sequence[str]
@@ -138,15 +133,15 @@ class PageData:
     def tasks(self) -> list[tuple[str, str, str]]:
         """Run, name and state of each task that is not finished."""
         return [
-            (named(run), short_line(state.name), short_line(str(state)))
-            for run, state in self.sources.tasks
+            (named(run.name), short_line(state.name), short_line(str(state)))
+            for run, state in self.states
             if state.state is not State.FINISHED
         ]
 
     @property
     def untold(self) -> list[str]:
         """The faults that are not the reason of a task's state, each once."""
-        reasons = {state.reason for _, state in self.sources.tasks}
+        reasons = {state.reason for _, state in self.states}
         return [short_line(one) for one in dict.fromkeys(self.faults) if one not in reasons]
 
     def shown(self, text: str) -> str:
@@ -185,7 +180,15 @@ def page_data(
     """
     sources = find_results(paths)
     faults = [*sources.faults, *sources.lacking()]
-    if not sources.results and not sources.tasks:
+    states = {run: states_of_results(run, faults.append) for run in sources.runs}
+    asked = [path.resolve() for path in paths]
+    tasks = [
+        (run, state)
+        for run, of_run in states.items()
+        for path, state in of_run.items()
+        if any(path.resolve().is_relative_to(one) for one in asked)
+    ]
+    if not sources.results and not tasks:
         given = ', '.join(map(str, paths))
         told = ''.join(f'\n{fault}' for fault in faults)
         raise ValueError(f'{given}: no readable result of this package was found{told}')
@@ -203,7 +206,12 @@ def page_data(
         _data_set(benchmark, results, faults, read, responses) for benchmark in _benchmarks(board)
     ]
     most = most_text or (MOST_TEXT_ASKED if responses else MOST_TEXT)
-    marks = {id(one): _marks(one, sources.results, read) for one in sources.results}
+    marks = {
+        id(one): _marks(
+            one, sources.results, read, states[one.run].get(one.path) if one.run else None
+        )
+        for one in sources.results
+    }
     for one in data_sets:
         one.left_out = fit_responses(one.problems, most // len(data_sets))
         one.marks = [_of_both(source, marks) for source in one.sources]
@@ -215,7 +223,8 @@ def page_data(
         trials={place: one.table for place, one in known.items()},
         contradictory={place: one.contradiction for place, one in known.items()},
     )
-    return PageData(data_sets, board, sources, labels, list(marks.values()), faults, roots)
+    every = list(marks.values())
+    return PageData(data_sets, board, sources, tasks, labels, every, faults, roots)
 
 
 def _data_set(
@@ -228,8 +237,8 @@ def _data_set(
     entries = benchmark.entries
     sources = [
         (
-            results[id(entry.result or entry.greedy)],
-            results[id(entry.greedy)] if entry.result and entry.greedy else None,
+            results[id(entry.result)],
+            results[id(entry.greedy)] if entry.greedy and entry.sampled else None,
         )
         for entry in entries
     ]
@@ -283,36 +292,35 @@ def _benchmarks(board: Board) -> list[Benchmark]:
 
 
 def _marks(
-    found: ModelResult, results: Sequence[ModelResult], read: Mapping[Path, Trials]
+    found: ModelResult,
+    results: Sequence[ModelResult],
+    read: Mapping[Path, Trials],
+    state: TaskState | None,
 ) -> list[Mark]:
     """Return (word, explanation) for each reason why a result is less comparable.
 
     It is held against the results of the same benchmark and way of decoding.
     """
-    result, counts = found.result, found.result.get('counts') or {}
-    way = result['benchmark'], is_greedy(result)
-    peers = [one for one in results if (one.result['benchmark'], is_greedy(one.result)) == way]
+    result, counts = found.result, found.result.counts
+    way = result.benchmark, result.greedy
+    peers = [one for one in results if (one.result.benchmark, one.result.greedy) == way]
     marks = [('not the published data', note) for note in incomparable(result)]
     if found.path in read and (told := read[found.path].contradiction):
         marks.append(('contradictory', told))
-    if found.state:
-        marks.append(('partial run', f'the task did not finish: {found.state}'))
-    if (coverage := shares_of(result).get('coverage', math.nan)) < 100:
+    if state and state.state is not State.FINISHED:
+        marks.append(('partial run', f'the task did not finish: {state}'))
+    if (coverage := result.shares.get('coverage', math.nan)) < 100:
         told = 'some responses have no verdict; figures are expected values over these'
         marks.append((f'coverage {share_text(coverage)} %', told))
-    if lost := counts.get('lost'):
-        marks.append(('lost responses', f'{lost} of {counts.get("trials")} responses are lost'))
-    size, most = _problems(found), max(map(_problems, peers))
+    if lost := counts.lost:
+        marks.append(('lost responses', f'{lost} of {counts.trials} responses are lost'))
+    size, most = counts.problems, max(one.result.counts.problems for one in peers)
     if size < most:
         told = f'{size} problems; another result here has {most}'
         marks.append(('fewer problems', told))
     place = next(place for place, one in enumerate(peers) if one is found)
     apart = set_apart([one.result for one in peers])[place]
     return marks + [(f'other {name}', told) for name, told in apart.items()]
-
-
-def _problems(found: ModelResult) -> int:
-    return int((found.result.get('counts') or {}).get('problems') or 0)
 
 
 def _of_both(source: Source, marks: Mapping[int, Sequence[Mark]]) -> list[Mark]:
@@ -326,35 +334,33 @@ def _of_both(source: Source, marks: Mapping[int, Sequence[Mark]]) -> list[Mark]:
 def run_facts(found: ModelResult) -> list[tuple[str, str]]:
     """Return name and text of each fact about a result: source, sampling, judging, counts."""
     result = found.result
-    signature = result['signature']
+    sampling = result.signature.sampling.items()
+    stored = result.as_json()
     facts = [
         ('data set', found.dataset),
         ('made', found.time),
         ('result', str(found.path)),
-        ('signature', signature_line(signature)),
-        ('sampling', ', '.join(f'{k} = {v}' for k, v in _items(signature.get('sampling')))),
-        ('judge', str(signature.get('judge', ''))),
+        ('signature', str(result.signature)),
+        ('sampling', ', '.join(f'{k} = {v}' for k, v in sampling)),
+        ('judge', result.signature.judge),
     ]
-    facts += [(f'judging: {name}', text) for name, text in _flat(result.get('judging'))]
-    facts += [(f'count: {name}', text) for name, text in _flat(result.get('counts'))]
-    facts += [(SHARES[key], _percent(share)) for key, share in shares_of(result).items()]
+    facts += [(f'judging: {name}', text) for name, text in _flat(stored.get('judging', {}))]
+    facts += [(f'count: {name}', text) for name, text in _flat(stored.get('counts', {}))]
     facts += [
-        (f'if all open responses are wrong or right: {name}', _range(ends))
-        for name, ends in _items(result.get('bounds'))
+        (told, _percent(result.shares[key])) for key, told in SHARES.items() if key in result.shares
     ]
-    if isinstance(reasoning := result.get('reasoning'), Mapping):
-        told = {k: v for k, v in reasoning.items() if k not in ('boxes', 'lengths')}
-        facts += [(f'reasoning: {name}', text) for name, text in _flat(told)]
+    facts += [
+        (f'if all open responses are wrong or right: {name}', ' to '.join(map(_percent, ends)))
+        for name, ends in result.bounds.items()
+    ]
+    told = {k: v for k, v in stored.get('reasoning', {}).items() if k not in ('boxes', 'lengths')}
+    facts += [(f'reasoning: {name}', text) for name, text in _flat(told)]
     return [(named(name), one_line(text)) for name, text in facts if text]
 
 
-def _items(value: Any) -> Iterable[tuple[str, Any]]:
-    return value.items() if isinstance(value, Mapping) else ()
-
-
-def _flat(value: Any, prefix: str = '') -> Iterable[tuple[str, str]]:
+def _flat(value: Mapping[str, Any], prefix: str = '') -> Iterable[tuple[str, str]]:
     """Yield the leaves of a nested mapping under names such as ``ledger, saved, rule``."""
-    for name, item in _items(value):
+    for name, item in value.items():
         path = f'{prefix}, {name}' if prefix else str(name)
         if isinstance(item, Mapping):
             yield from _flat(item, path)
@@ -362,13 +368,5 @@ def _flat(value: Any, prefix: str = '') -> Iterable[tuple[str, str]]:
             yield path, str(item)
 
 
-def _percent(value: Any) -> str:
-    if not isinstance(value, (int, float)) or math.isnan(value):
-        return '–'
-    return f'{value:.2f} %'
-
-
-def _range(ends: Any) -> str:
-    if not isinstance(ends, (list, tuple)) or len(ends) != 2:
-        return ''
-    return ' to '.join(_percent(end) for end in ends)
+def _percent(value: float) -> str:
+    return '–' if math.isnan(value) else f'{value:.2f} %'

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from opencompass_gpassk.report.cells import shown_cell
-from opencompass_gpassk.results.stored_result import Estimate, Few
+from opencompass_gpassk.results.result import Estimate, Few
 
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
 LIGHT = ('#0861f0', '#d63f10', '#491c56', '#b94e8c', '#64082d', '#ac37bc', '#231d85', '#d00f4d')

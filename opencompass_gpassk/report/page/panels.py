@@ -59,8 +59,8 @@ from opencompass_gpassk.results.figures import (
     Side,
 )
 from opencompass_gpassk.results.judged_trials import JudgedTrials
-from opencompass_gpassk.results.stored_result import Entry
-from opencompass_gpassk.results.token_figures import MEAN, cost_text, read_tokens
+from opencompass_gpassk.results.result import Entry
+from opencompass_gpassk.results.token_figures import MEAN, cost_text
 from opencompass_gpassk.results.warnings import warning_place
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
@@ -192,13 +192,13 @@ def _cell(entry: Entry, figure: Figure, *, greedy: bool = False) -> list[str]:
     if greedy and figure == AVERAGE and (once := known(entry, GREEDY)) is not None:
         more.append(f'greedy {percent(once)}')
     if figure != GREEDY and (true := entry.true_figures.get(figure.key)):
-        more.append(f'true {percent(true["estimate"])} {span(true["range"])}')
+        more.append(f'true {percent(true.estimate)} {span(true.range)}')
     return [percent(value), *filter(None, more)]
 
 
 def _tokens(entry: Entry, k: int | None) -> list[str]:
     """Return the mean tokens of a response, and per problem solved every time; [] if unknown."""
-    mean = read_tokens(entry.result, MEAN)
+    mean = entry.result.tokens.figures.get(MEAN, math.nan)
     if math.isnan(mean):
         return []
     cost = cost_text(entry, k) if k else ''
@@ -255,7 +255,7 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
 
 def _group_size(entries: Sequence[Entry], label: str) -> str:
     """Return the problems of a group and, if these are fewer, its questions in brackets."""
-    problems = max(entry.groups.get(label, {}).get('problems') or 0 for entry in entries)
+    problems = max((e.groups[label].problems for e in entries if label in e.groups), default=0)
     questions = max(entry.questions(AVERAGE, label) or 0 for entry in entries)
     return f'{problems} ({questions})' if 0 < questions < problems else str(problems)
 
@@ -283,11 +283,11 @@ def _weakest(one: DataSet, entry: Entry, labels: Sequence[str], k: int | None) -
     partitions: dict[tuple[str, ...], list[str]] = {}
     for label in labels:
         if label in entry.groups:
-            partitions.setdefault(tuple(entry.groups[label]), []).append(label)
+            partitions.setdefault(tuple(entry.groups[label].fields), []).append(label)
     found = []
     for members in partitions.values():
-        inside = [_inside(table, entry.groups[label]) for label in members]
-        if len(members) > 1 and 'version' not in entry.groups[members[0]]:
+        inside = [_inside(table, entry.groups[label].fields) for label in members]
+        if len(members) > 1 and 'version' not in entry.groups[members[0]].fields:
             figure = AVERAGE if k is None else G_PASS(k=k, tau=1.0)
             values = JudgedTrials.recorded(table).expected(figure.estimator())
             _, clusters = np.unique(cluster_names(table.problems), return_inverse=True)
@@ -296,8 +296,7 @@ def _weakest(one: DataSet, entry: Entry, labels: Sequence[str], k: int | None) -
     return found
 
 
-def _inside(table: TrialTable, group: Mapping[str, Any]) -> NDArray[np.bool_]:
-    fields = {name: value for name, value in group.items() if name != 'problems'}
+def _inside(table: TrialTable, fields: Mapping[str, Any]) -> NDArray[np.bool_]:
     return np.array(
         [one.version != ORIGINAL and fields.items() <= one.groups.items() for one in table.problems]
     )
@@ -363,7 +362,7 @@ def tone(c: int, n: int) -> int:
 
 def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
     """Return every two models: what the test says, their figures, and where they differ most."""
-    average = AVERAGE if any(entry.result for entry in one.entries) else GREEDY
+    average = AVERAGE if any(entry.sampled for entry in one.entries) else GREEDY
     shown = []
     for pair, of_pair in one.differences.items():
         names = one.entries[pair[0]].label, one.entries[pair[1]].label

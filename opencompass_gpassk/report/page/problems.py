@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from opencompass_gpassk.answers.extract import extract_answer
 from opencompass_gpassk.formats.display import one_line, short_line, visible_text
@@ -15,6 +15,7 @@ from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import read_members
 from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
 from opencompass_gpassk.results.read import ModelResult, without_texts
+from opencompass_gpassk.results.result import ProblemRow
 from opencompass_gpassk.samples.sample_files import read_samples
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -361,9 +362,10 @@ def collect_problems(
                     for of in answers[:1]:
                         of.greedy = True
                         beside.answers.append(of)
-            columns = one.result.get('columns') or {}
             trials = (trial for _, trial in chosen)
-            texts = read_responses(trials, one.run, one.path.parent, faults, elsewhere, columns)
+            texts = read_responses(
+                trials, one.run, one.path.parent, faults, elsewhere, one.result.columns
+            )
             for place, trial in chosen:
                 place.response = texts.get(trial.response)
     return [one for alike in problems.values() for one in alike if one.solved]
@@ -422,22 +424,21 @@ def _asked(
 
     Without trials the problems are those of the result's details.
     """
-    rows = found.result.get('details') or []
+    rows = found.result.details
     try:
         table = found.table()
     except ValueError as error:
         faults.append(f'{error}; no question is shown')
-        return [(_problem(row), row['n'], row['c'], _answers(row)) for row in rows], []
+        return [(_problem(row), row.n, row.c, _answers(row)) for row in rows], []
     contradiction = found.contradiction(table)
     asked, chosen = [], []
-    details = {str(row['problem_id']): row for row in rows}
+    details = {row.problem_id: (row.n, row.c) for row in rows}
     n, c = table.counts()
     for place, (problem, of_problem) in enumerate(
         zip(table.problems, table.by_problem(), strict=True)
     ):
         answers = _distinct(of_problem)
-        row = details.get(problem.problem_id, {})
-        counts = int(row.get('n', n[place])), int(row.get('c', c[place]))
+        counts = details.get(problem.problem_id, (int(n[place]), int(c[place])))
         asked.append((problem, *counts, [answer for answer, _ in answers]))
         told = [(one, trial) for one, trial in _first_of_each(answers) if one.place]
         chosen += [(one, replace(trial)) for one, trial in told[:MOST_OPENED]]
@@ -470,35 +471,16 @@ def _first_of_each(answers: Sequence[tuple[Answer, Trial]]) -> list[tuple[Answer
     return [answers[place] for place in sorted(range(len(answers)), key=others.__getitem__)]
 
 
-def _problem(row: Mapping[str, Any]) -> Problem:
-    """Return a problem with the fields in a result's details."""
-    groups = {str(k): str(v) for k, v in row.items() if k not in NO_GROUPS}
-    return Problem(
-        str(row['problem_id']),
-        '',
-        str(row.get('gold', '')),
-        groups,
-        str(row.get('cluster') or ''),
-        str(row.get('version', '')),
-    )
+def _problem(row: ProblemRow) -> Problem:
+    return Problem(row.problem_id, '', row.gold, row.groups, row.cluster, row.version)
 
 
-def _answers(row: Mapping[str, Any]) -> list[Answer]:
-    answers = row.get('answers')
-    return [
-        _answer(
-            one.get('answer'),
-            int(one.get('count') or 0),
-            str(one.get('verdict', '')),
-            str(one.get('source', '')),
-        )
-        for one in (answers if isinstance(answers, list) else [])
-        if isinstance(one, Mapping)
-    ]
+def _answers(row: ProblemRow) -> list[Answer]:
+    return [_answer(one.answer, one.count, one.verdict, one.source) for one in row.answers]
 
 
-def _answer(text: object, count: int, verdict: str, source: str) -> Answer:
-    whole = '' if text is None else str(text)
+def _answer(text: str | None, count: int, verdict: str, source: str) -> Answer:
+    whole = text or ''
     out = max(0, len(whole) - SHORTEST)
     kept = None if text is None else visible_text(whole[:SHORTEST])
     digest = text_hash([whole]) if out else ''

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.leaderboard import Leaderboard
@@ -24,7 +23,7 @@ from opencompass_gpassk.report.tables.column import (
 )
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, LOSS, PASS, Figure, Side
-from opencompass_gpassk.results.stored_result import Entry, figures_of
+from opencompass_gpassk.results.result import Entry
 
 TRUE = ['model', 'figure', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
 TRUE_LEGEND = [
@@ -93,7 +92,7 @@ def _marks(
     primary = ranked.figure
     if primary is None or primary.k not in (None, k):
         return {}
-    of_greedy = not any(entry.result for entry in benchmark.entries)
+    of_greedy = not any(entry.sampled for entry in benchmark.entries)
     named = GREEDY if of_greedy else primary.of_n(None)
     asked = [i for i, one in enumerate(columns, start=1) if one.figure and one.at(k) == named]
     first = {
@@ -152,12 +151,12 @@ def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
     """Yield the table of a benchmark's audited results: headline figures at the greatest k."""
     rows: list[list[Cell]] = []
     for entry in benchmark.entries:
-        for figure in figures_of(entry.result) if entry.true_figures else ():
+        for figure in entry.result.measured() if entry.true_figures else ():
             found = entry.true_figures.get(figure.key)
             if found and _tabulated(figure, entry):
-                ranges = (_range(found.get(name)) for name in ('range', 'with_sampling'))
+                ranges = map(_range, (found.range, found.with_sampling))
                 recorded = entry.figure(figure)
-                rows.append([entry.label, figure.heading, recorded, found['estimate'], *ranges])
+                rows.append([entry.label, figure.heading, recorded, found.estimate, *ranges])
     if rows:
         title = f'{benchmark.name}: figures under true verdicts, {benchmark.size}'
         yield Table(title, TRUE, rows, TRUE_LEGEND)
@@ -168,5 +167,5 @@ def _tabulated(figure: Figure, entry: Entry) -> bool:
     return shown and figure.side is Side.PLAIN and figure.k in (None, max(entry.ks, default=None))
 
 
-def _range(ends: Any) -> str:
-    return f'{ends[0]:.1f} … {ends[1]:.1f}' if ends and None not in ends else '–'
+def _range(ends: list[float] | None) -> str:
+    return f'{ends[0]:.1f} … {ends[1]:.1f}' if ends else '–'

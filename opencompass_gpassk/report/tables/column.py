@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import Figure, Side
-from opencompass_gpassk.results.stored_result import Entry, read_figure
+from opencompass_gpassk.results.result import Entry
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,10 @@ class Column:
         """Return the figure of an entry on each side; None if it was not measured."""
         if self.figure is None:
             return [entry.n or None]
-        result = entry.greedy if self.figure == GREEDY else entry.result
-        figure = self.at(k)
-        return [read_figure(result or {}, figure.on(side), group) for side in self.sides]
+        asked = [self.at(k).on(side) for side in self.sides]
+        if self.figure != GREEDY:
+            return [entry.figure(one, group) for one in asked]
+        return [entry.greedy.figure(one, group) if entry.greedy else None for one in asked]
 
     def at(self, k: int | None) -> Figure:
         """Return the figure at k."""
@@ -71,7 +72,7 @@ def group_sizes(rows: Sequence[tuple[str, Entry]]) -> tuple[list[str], list[list
         rows: Label of the group ('' for all problems) and entry of each row.
     """
     problems = [
-        (entry.groups[label] if label else entry.results[0].get('counts') or {}).get('problems')
+        entry.groups[label].problems if label else entry.result.counts.problems
         for label, entry in rows
     ]
     questions = [entry.questions(AVERAGE, label) for label, entry in rows]

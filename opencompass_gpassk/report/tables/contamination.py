@@ -15,7 +15,7 @@ from opencompass_gpassk.report.board import AVERAGE, Board
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import DROP, G_PASS
-from opencompass_gpassk.results.stored_result import Entry, read_figure, resting_on, same_data
+from opencompass_gpassk.results.result import Entry, resting_on
 
 LEGEND = (
     'slope: of G-Pass@k over τ; steep slopes and wide gaps hint at answers learnt by heart '
@@ -66,7 +66,7 @@ def _signs(entry: Entry) -> list[Cell]:
         steepness = resting_on(slope(entry.taus, list(map(number, figures))), asked)
         strictest, greedy = entry.figure(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
         both = strictest is not None and greedy is not None
-        if both and entry.greedy and same_data(entry.greedy, entry.result):
+        if both and entry.greedy and entry.greedy.same_data(entry.result):
             gap = resting_on(number(greedy) - number(strictest), asked)
-    drops = (read_figure(result, DROP()) for result in entry.results)
+    drops = (result.figure(DROP()) for result in entry.results)
     return [k, steepness, gap, next((one for one in drops if one is not None), None)]

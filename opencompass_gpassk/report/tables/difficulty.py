@@ -16,7 +16,7 @@ from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.column import group_sizes
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table
 from opencompass_gpassk.results.figures import G_PASS, Figure
-from opencompass_gpassk.results.stored_result import Entry, same_data
+from opencompass_gpassk.results.result import Entry
 
 ALL = 'all'
 LEGEND = (
@@ -62,7 +62,7 @@ def comparable(benchmark: Benchmark) -> list[Entry]:
     return [
         entry
         for entry in benchmark.entries
-        if entry.ks and entry.taus and entry.greedy and same_data(entry.greedy, entry.result)
+        if entry.ks and entry.taus and entry.greedy and entry.greedy.same_data(entry.result)
     ]
 
 

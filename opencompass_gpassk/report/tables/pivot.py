@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.stored_result import Estimate
+from opencompass_gpassk.results.result import Estimate
 
 OVERALL = 'overall'
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from opencompass_gpassk.report.board import Board, breakdowns
 from opencompass_gpassk.report.notes import benchmark_notes
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.figures import FALSE_POSITIVES, REASONING, SCORED
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
-from opencompass_gpassk.results.stored_result import Entry, has_verdicts
+from opencompass_gpassk.results.result import Box, Entry
 
 SHOWN_REFUSALS = 3
 OF_STEPS = {'min': 'the least', 'max': 'the greatest'}
@@ -35,7 +35,7 @@ def reasoning_notes(found: Sequence[Entry]) -> list[str]:
         found: Results with scores of reasoning, at least one.
     """
     notes = [f'scored by {" and ".join(_distinct(found, "scorer"))}']
-    if judged := [one for one in found if has_verdicts(one.result)]:
+    if judged := [one for one in found if one.result.judged]:
         notes.append(f'FPR: right answers whose validity is below {threshold_name(judged)}')
     if silent := _distinct([one for one in found if _silent_on_redundancy(one)], 'scorer'):
         notes.append(f'{" and ".join(silent)}: gives no redundancy, as process reward models do')
@@ -44,7 +44,7 @@ def reasoning_notes(found: Sequence[Entry]) -> list[str]:
 
 def mixture_notes(found: Iterable[Entry]) -> list[str]:
     """Return a warning if results were scored by different scorers or under different settings."""
-    scored = dict.fromkeys(str(one.result['signature'].get('reasoning')) for one in found)
+    scored = dict.fromkeys(one.result.signature.reasoning for one in found)
     if len(scored) < 2:
         return []
     return [
@@ -66,7 +66,7 @@ def threshold_name(found: Iterable[Entry]) -> str:
 def unknown_notes(found: Iterable[Entry]) -> Iterable[str]:
     """Yield a note on right responses without scores, which may be sound or not."""
     for one in found:
-        sound = one.reasoning.get('sound') or {}
+        sound = one.reasoning.sound
         if unknown := sound.get('unknown'):
             yield (
                 f'{_name(one)}: {unknown} of {sound.get("right")} right responses have no scores, '
@@ -76,7 +76,7 @@ def unknown_notes(found: Iterable[Entry]) -> Iterable[str]:
 
 
 def _distinct(found: Iterable[Entry], name: str) -> list[str]:
-    return list(dict.fromkeys(str(one.reasoning.get(name)) for one in found))
+    return list(dict.fromkeys(getattr(one.reasoning, name) for one in found))
 
 
 def _silent_on_redundancy(one: Entry) -> bool:
@@ -87,7 +87,7 @@ def _silent_on_redundancy(one: Entry) -> bool:
 
 def _refusals(found: Iterable[Entry]) -> Iterable[str]:
     for one in found:
-        refusals: Mapping[str, int] = one.reasoning.get('refusals') or {}
+        refusals = one.reasoning.refusals
         often = sorted(refusals.items(), key=lambda item: -item[1])
         told = [f'{reason} ({count})' for reason, count in often[:SHOWN_REFUSALS]]
         if rest := sum(count for _, count in often[SHOWN_REFUSALS:]):
@@ -119,14 +119,13 @@ QUARTILES = ('q1', 'med', 'q3')
 
 def threshold_of(one: Entry) -> float:
     """Return the least validity of sound reasoning; NaN if there is none."""
-    value = one.reasoning.get('threshold')
-    return math.nan if value is None else float(value)
+    value = one.reasoning.threshold
+    return math.nan if value is None else value
 
 
 def length_of(one: Entry, unit: str, which: str = 'all') -> float | None:
     """Return the mean number of ``steps`` or ``tokens`` of a solution; None if unknown."""
-    value = ((one.reasoning.get('lengths') or {}).get(unit) or {}).get(which)
-    return None if value is None else float(value)
+    return one.reasoning.lengths.get(unit, {}).get(which)
 
 
 def _name(one: Entry) -> str:
@@ -154,7 +153,7 @@ def reasoning_tables(board: Board) -> list[Table]:
     return [table, _solutions(found), *_breakdowns(found)]
 
 
-def box_of(one: Entry, quantity: str, which: str) -> Mapping[str, float] | None:
+def box_of(one: Entry, quantity: str, which: str) -> Box | None:
     """Return the statistics of a box plot, as ``Axes.bxp`` takes them, in [0, 1].
 
     Args:
@@ -166,8 +165,7 @@ def box_of(one: Entry, quantity: str, which: str) -> Mapping[str, float] | None:
         ``med``, ``q1``, ``q3``, ``whislo``, ``whishi``, ``mean`` and the number of solutions
         ``n``; None if no solution has a value.
     """
-    box = ((one.reasoning.get('boxes') or {}).get(quantity) or {}).get(which)
-    return box or None
+    return one.reasoning.boxes.get(quantity, {}).get(which)
 
 
 def _solutions(found: Sequence[Entry]) -> Table:
@@ -178,8 +176,10 @@ def _solutions(found: Sequence[Entry]) -> Table:
             boxes = [box_of(one, quantity, which) for quantity in QUANTITIES]
             lengths = [length_of(one, 'steps', which), length_of(one, 'tokens', which)]
             if any(boxes) or any(length is not None for length in lengths):
-                quartiles = [100 * box[q] if box else None for box in boxes for q in QUARTILES]
-                count = max(int(box['n']) if box else 0 for box in boxes)
+                quartiles = [
+                    100 * getattr(box, q) if box else None for box in boxes for q in QUARTILES
+                ]
+                count = max(box.n if box else 0 for box in boxes)
                 rows.append([*one.panel, one.label, which, count, *quartiles, *lengths])
     columns = ['benchmark', 'responses', 'model', 'answers', 'solutions']
     columns += [

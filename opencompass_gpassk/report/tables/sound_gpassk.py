@@ -17,7 +17,7 @@ from opencompass_gpassk.report.tables.column import (
 from opencompass_gpassk.report.tables.reasoning import mixture_notes, threshold_name, unknown_notes
 from opencompass_gpassk.report.tables.table import Table
 from opencompass_gpassk.results.figures import FAMILIES, PASS
-from opencompass_gpassk.results.stored_result import Entry, has_verdicts
+from opencompass_gpassk.results.result import Entry
 
 
 def sound_tables(board: Board) -> list[Table]:
@@ -25,10 +25,10 @@ def sound_tables(board: Board) -> list[Table]:
 
     There are no tables if no result has both verdicts and scores of reasoning.
     """
-    judged = [one for one in board.scored if has_verdicts(one.result)]
+    judged = [one for one in board.scored if one.result.judged]
     tables: list[Table] = []
     for benchmark in board.benchmarks:
-        entries = [one for one in benchmark.entries if any(r.get('reasoning') for r in one.results)]
+        entries = [one for one in benchmark.entries if any(r.reasoning.scorer for r in one.results)]
         if entries:
             of_it = [one for one in judged if one.benchmark == benchmark.name]
             tables += _tables(replace(benchmark, entries=entries), of_it)
@@ -43,7 +43,7 @@ def _tables(benchmark: Benchmark, found: Sequence[Entry]) -> Iterable[Table]:
         found: The scored results, each by itself.
     """
     name = benchmark.name
-    ks = sorted({k for entry in benchmark.entries if entry.reasoning for k in entry.ks})
+    ks = sorted({k for entry in benchmark.entries if entry.reasoning.scorer for k in entry.ks})
     for index, k in enumerate(ks or [None]):
         # A model with greedy results only has a row in the first table.
         rated = benchmark.entries
@@ -70,9 +70,9 @@ def _tables(benchmark: Benchmark, found: Sequence[Entry]) -> Iterable[Table]:
 def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None) -> list[Column]:
     """Return the columns of a table; ``k`` is how the headings call it, None for none."""
     columns = []
-    if any((entry.greedy or {}).get('reasoning') for entry in entries):
+    if any(entry.greedy and entry.greedy.reasoning.scorer for entry in entries):
         columns.append(sound_column('Greedy', GREEDY))
-    if ns := {entry.n for entry in entries if entry.reasoning}:
+    if ns := {entry.n for entry in entries if entry.sampled and entry.reasoning.scorer}:
         columns.append(sound_column(f'average@{ns.pop() if len(ns) == 1 else "n"}', AVERAGE))
     return columns if k is None else columns + _at(benchmark, k)
 
@@ -103,7 +103,7 @@ def _every_threshold(benchmark: Benchmark) -> Table:
         [
             [entry.label, column.heading, *column.cells(entry, k)]
             for entry in benchmark.entries
-            if entry.reasoning
+            if entry.reasoning.scorer
             for k in entry.ks
             for column in _at(benchmark, k, every=True)
         ],

@@ -20,7 +20,7 @@ from opencompass_gpassk.report.cells import (
     shown_interval,
     signs_legend,
 )
-from opencompass_gpassk.results.stored_result import Few
+from opencompass_gpassk.results.result import Few
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
@@ -70,7 +70,7 @@ class Table:
         title: The table's title.
         columns: The headings.
         rows: One cell per column. Figures are floats in percent; NaN is undefined, None not
-            measured. An :class:`~opencompass_gpassk.results.stored_result.Estimate` also has an
+            measured. An :class:`~opencompass_gpassk.results.result.Estimate` also has an
             interval.
         legend: What columns mean, in lines of at most 110 characters. With the lines on intervals
             and signs there are at most three; the docs say the rest.

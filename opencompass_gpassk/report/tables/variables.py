@@ -22,7 +22,7 @@ from opencompass_gpassk.results.figures import (
     Figure,
     Over,
 )
-from opencompass_gpassk.results.stored_result import Entry, figures_of, resting_on
+from opencompass_gpassk.results.result import Entry, resting_on
 
 HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 LEGEND = (
@@ -79,7 +79,7 @@ def _leaderboard(by_questions: Mapping[tuple[str, int], Sequence[Entry]]) -> Tab
 
 def _versions(one: Entry) -> int:
     """Return the number of versions of a question, m."""
-    return int(one.result['versions']['per_group'])
+    return one.result.versions.per_group
 
 
 def _figures(one: Entry) -> list[Figure]:
@@ -109,8 +109,8 @@ def _sum(numbers: Sequence[int | None]) -> int | None:
 
 
 def _unsolved(one: Entry, group: str) -> float:
-    """Return how many questions of a group are unsolved; NaN in results of earlier versions."""
-    return number((one.result['versions'].get('unsolved') or {}).get(group))
+    """Return how many questions of a group are unsolved; NaN if none has versions."""
+    return number(one.result.versions.unsolved.get(group))
 
 
 def _defined(one: Entry) -> list[float]:
@@ -118,10 +118,10 @@ def _defined(one: Entry) -> list[float]:
 
     Behind understanding it is the mean number of questions whose original is right.
     """
-    known = one.result['versions']
-    left = known['excluded']
+    known = one.result.versions
+    left = known.excluded
     figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=_versions(one)), CR(), OOR(), OOR())
-    whole = [known['groups'] - (left.get(f.key, 0) if f else 0) for f in figures]
+    whole = [known.groups - (left.get(f.key, 0) if f else 0) for f in figures]
     right = whole[0] * number(one.figure(SP_ACCURACY())) / 100 if whole[0] else 0
     return [right, *whole]
 
@@ -157,12 +157,12 @@ def _ranked(
 def _missing(found: Iterable[Entry]) -> Iterable[str]:
     """Yield a note for each result in which some questions lack their original or a version."""
     for one in found:
-        known = one.result['versions']
-        lacking = known['groups'] - known['originals'] + known['incomplete']
+        known = one.result.versions
+        lacking = known.groups - known.originals + known.incomplete
         if lacking:
             yield (
                 f'{one.label}, {one.panel[1]}, {one.benchmark}: {lacking} of '
-                f'{known["groups"] + known["incomplete"]} questions lack their original or a '
+                f'{known.groups + known.incomplete} questions lack their original or a '
                 'version; figures that need these leave such questions out'
             )
 
@@ -171,7 +171,7 @@ def _stability(benchmark: str, measured: Sequence[Entry]) -> Table:
     """Return drop, understanding, G-Pass over versions and the variances."""
     figures = [
         figure
-        for figure in dict.fromkeys(figure for one in measured for figure in figures_of(one.result))
+        for figure in dict.fromkeys(figure for one in measured for figure in one.result.measured())
         if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
         and figure.family not in HEADLINE
     ]
