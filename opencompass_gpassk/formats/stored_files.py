@@ -158,7 +158,7 @@ def bounded_lines(file: BufferedReader, path: Path | str, bounds: LineBounds) ->
     size = lines = 0
     rest = b''
     try:
-        while piece := stream.read(PIECE):
+        while piece := stream.read1(PIECE):  # what a pipe has written is handed out at once
             *whole, rest = (rest + piece).split(b'\n')
             size += len(piece)
             lines += len(whole)
