@@ -11,7 +11,7 @@ from every_case import every, named
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.worker_pool import CheckResult, check_pairs
 
@@ -22,7 +22,7 @@ FRAMED = json.loads((CASES / 'answers_framed.json').read_text('utf-8'))
 
 def reached(case: dict[str, str]) -> tuple[str, str]:
     """Return the gold answer, and the answer that is read in a response."""
-    return case['gold'], extract_answer(case['response']) or ''
+    return case['gold'], read_answer(case['response']) or ''
 
 
 @pytest.fixture(scope='module')

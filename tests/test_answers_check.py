@@ -287,12 +287,12 @@ def test_recall_of_labelled_pairs() -> None:
 
     The pairs that the rules forbid are left out, and none of them is the same.
     """
-    from opencompass_gpassk.answers.extract import extract_answer
+    from opencompass_gpassk.answers.reader import read_answer
 
     path = Path(str(DATA)) / 'equivalence/labelled_pairs.jsonl'
     rows = [json.loads(line) for line in path.read_text('utf-8').split('\n') if line]
     rows = [row for row in rows if row['label'] and not row.get('conflict')]
-    found = [(row['gold'], extract_answer(row['prediction']) or '') for row in rows]
+    found = [(row['gold'], read_answer(row['prediction']) or '') for row in rows]
     results = check_pairs(found)
     same = {pair for pair in found if results[pair].relation is Relation.SAME}
     forbidden = [p for p in found if p in UNEQUAL or p[1].strip().endswith(OVERSTATED)]

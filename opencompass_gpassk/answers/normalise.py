@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from opencompass_gpassk.answers.extract import without_boxes
+from opencompass_gpassk.answers.braces import without_boxes
 
 CHARACTERS = str.maketrans(
     {
