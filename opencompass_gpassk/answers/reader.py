@@ -120,6 +120,14 @@ BETWEEN = re.compile(
     r'(?:[\s$,;:.、，；。：&*-]|\\[()\[\],;:! \\]|\\q?quad|(?:\\text\{)?\s?\b(?:and|or)\b\s?\}?'
     r'|以?及|或者?|[和与]|[(（]\w{1,3}[)）]|\b\d[.)、]|[①-⑨]|第.问|\b[a-zA-Z]\w?(?:_\{?\w\}?)?\s*=)*'
 )
+# Boxes of one statement: the mean is \\boxed{5}; the median is \\boxed{7}. What follows from a box is
+# no neighbour of it.
+BESIDE = re.compile(r'[^.。!?\n=]{0,60}|[^.。!?\n=]{0,12}\n+[^.。!?\n=$\\]{1,40}[:：=]?[\s$*\\(\[]*')
+DERIVED = re.compile(
+    r'\b(?:so|thus|hence|therefore|then|which|giv(?:es|ing)|or|that is|i\.e|because|since|if|not|out of|of)\b'
+    r'|所以|因此|故|则|即|得|从而|不|\\(?:implies|[rR]ight|to\b|times|cdot)|[→⇒+*/×]',
+    re.IGNORECASE,
+)
 PART = re.compile(r'[(（]([1-9]|[a-f]|i{1,3})[)）]|\bpart ([1-9a-f])\b', re.IGNORECASE)
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')  # of its value
 # What belongs to a box beside it: x < \boxed{5}, \boxed{5}\%.
@@ -295,7 +303,8 @@ def _box(text: str, question: str) -> Given | None:
     while found:
         between = text[found[-1].end : run[0].start]
         part = PART.search(between)
-        if not BETWEEN.fullmatch(between) and not (part and (part[1] or part[2]).lower() in asked):
+        listed = BETWEEN.fullmatch(between) or (part and (part[1] or part[2]).lower() in asked)
+        if not listed and not (BESIDE.fullmatch(between) and not DERIVED.search(between)):
             break
         run.insert(0, found.pop())
     named = names[len(names) - len(run) :]
