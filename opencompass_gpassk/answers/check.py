@@ -13,7 +13,7 @@ from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.question_rules import read_options, settle
-from opencompass_gpassk.answers.reader import behind_link, boxed, ending, is_sure
+from opencompass_gpassk.answers.reader import behind_link, boxed, ending, is_sure, stated
 from opencompass_gpassk.answers.sameness import Relation
 
 LENGTH_LIMIT = 5000
@@ -118,7 +118,7 @@ def _of_golds(found: list[Result]) -> Result:
 def _thoroughly(gold: str, answer: str, question: str | None) -> Result:
     texts = normalise(gold), normalise(answer)
     found = _compare(*_read(texts), texts, (gold, answer), question)
-    value = behind_link(without_boxes(answer)) if found[1] == 'words' else None
+    value = stated(without_boxes(answer)) if found[1] == 'words' else None
     if not value or value == answer.strip() or len(ITEM.findall(texts[1])) > 1:
         return found
     texts = texts[0], normalise(value)

@@ -58,7 +58,9 @@ CONSTANT = re.compile(r'\+\s?[CcKk](?:_\{?[01]\}?)?$')
 # The mark of an option: A. or (B) or C、.
 OPTION = re.compile(r'(?:^|(?<=[\s$(（,，;；{&]))[(（]?([A-J])\s?[.)）、．:：]')
 # What LaTeX sets around the text of an option: \\text{A)}\\ & 6 \\\\.
-TABULATED = re.compile(r'^\s*\}|(?:\\text\w*\{|[{&])\s*$|\\(?:begin|end)\{\w+\*?\}|(?<!\\)\\(?=\s|$)|\\\\|&')
+TABULATED = re.compile(
+    r'^\s*\}|(?:\\text\w*\{|[{&])\s*$|\\(?:begin|end)\{\w+\*?\}|(?<!\\)\\(?=\s|$)|\\\\|&'
+)
 OPTION_LIMIT = 500  # characters
 # An answer that begins or ends with the letter of an option.
 LETTERED = re.compile(

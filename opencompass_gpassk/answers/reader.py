@@ -57,7 +57,6 @@ FURTHER = re.compile(
 )
 
 
-
 def segments(response: str) -> list[tuple[str, str]]:
     """Return the texts between the marks of a response, each with its kind.
 
@@ -85,7 +84,8 @@ def _marks(text: str) -> Iterator[tuple[int, int, str]]:
     for mark in MARK.finditer(text):
         name = '/thought' if mark['closing'] else ' '.join(filter(None, mark.groups()))
         known = KIND.fullmatch(name)
-        if not (mark['bracket'] and not known) and not HTML.fullmatch(mark[0]):
+        plain = (mark['bracket'] or name.isupper()) and not known  # <CORRECT>, [A_B]
+        if not plain and not HTML.fullmatch(mark[0]):
             yield *mark.span(), (known.lastgroup if known else None) or 'border'
     yield len(text), len(text), 'end'
 
@@ -122,7 +122,9 @@ BETWEEN = re.compile(
 )
 # Boxes of one statement: the mean is \\boxed{5}; the median is \\boxed{7}. What follows from a box is
 # no neighbour of it.
-BESIDE = re.compile(r'[^.。!?\n=]{0,60}|[^.。!?\n=]{0,12}\n+[^.。!?\n=$\\]{1,40}[:：=]?[\s$*\\(\[]*')
+BESIDE = re.compile(
+    r'[^.。!?\n=]{0,60}|[^.。!?\n=]{0,12}\n+[^.。!?\n=$\\]{1,40}[:：=]?[\s$*\\(\[]*'
+)
 DERIVED = re.compile(
     r'\b(?:so|thus|hence|therefore|then|which|giv(?:es|ing)|or|that is|i\.e|because|since|if|not|out of|of)\b'
     r'|所以|因此|故|则|即|得|从而|不|\\(?:implies|[rR]ight|to\b|times|cdot)|[→⇒+*/×]',
@@ -152,7 +154,7 @@ COPULA = (
 )
 # A label: a word and its copula; a heading; the #### of GSM8K at the end; the choice of an option.
 LABEL = re.compile(
-    rf'(?<![a-zA-Z"\'])(?:{WORD})[^\n.:：。,，!?？=\d$\\"\']{{0,40}}?[*_”)\s]{{0,4}}{COPULA}'
+    rf'(?<![a-zA-Z"\'])(?:{WORD})[^\n.:：。,，!?？=\d$\\"\'答]{{0,40}}?[*_”)\s]{{0,4}}{COPULA}'
     rf'|(?:^|\n)[#*\s【\[]{{0,8}}(?:the )?(?:final |correct )?(?:{WORD})[\]】#*:：\s]{{0,6}}(?=\n)'
     r'|(?<!#)####(?!#)(?!\s*\**(?:\d+[.:)]\s)?[a-z]{3,}\W{0,2}\s\S)(?=[^\n]*\s*\Z)|[选選]择?\s?[:：]?\s?(?=[(（]?[A-J]+(?![a-z]))'
     r'|\b(?:choose|select|pick|go with|option is)\b(?=[\s*(]{1,4}[A-J]\b)',
@@ -184,7 +186,7 @@ VALUE = re.compile(r'\d|\\[a-zA-Z]|^\W*[A-J]\W*$')
 # The vetoes. What the clause before a value says of it: that it isn't it, that someone else says so,
 # that it is a guess, a bound or another value made of it. Words of the question don't count.
 DOUBTED = re.compile(
-    r"\b(?:not|never|no(?: (?:one|body))?|nobody|none|neither|cannot|wrong|false|incorrect|fails?"
+    r'\b(?:not|never|no(?: (?:one|body))?|nobody|none|neither|cannot|wrong|false|incorrect|fails?'
     r'|error|mistake|except|instead of|rather than|unlike|avoid|ignore|possibly|probably|perhaps'
     r'|maybe|may|might|doubt|guess\w*|estimate|suppose|assum\w+|let (?=\w+ be)|if(?! and only)'
     r"|first|sa(?:ys?|id)|claims?|(?<!I )(?<!we )(?<!We )(?:think|believe)s?|(?:I|we|he|she|some) thought|believed|hope|let's (?:try|verify|check|test)"
@@ -207,7 +209,7 @@ CONTINUED = re.compile(
     r'|\s?\$*\s?(?:million|billion|thousand|hundred|dozen|[万百千亿打])'
 )
 REFUTED = re.compile(
-    r"[\s$*)\\.}\],]*(?:(?:which|that|this|but this|it|\w{1,4}) )?(?:is|are|was|would be|does|do)?\s?"
+    r'[\s$*)\\.}\],]*(?:(?:which|that|this|but this|it|\w{1,4}) )?(?:is|are|was|would be|does|do)?\s?'
     r"(?:(?:only )?a guess|(?:not|n't|in)\s?(?:correct|right|valid|possible|satisfy|the answer)"
     r"|(?:not|n't)\s?(?:\w+ )?(?:satisfy|work)|wrong|false|cannot|can't|fails?\b|(?:ruled|left) out"
     r"|eliminated|off by|what one would|won't|不对|不正确|是?错)",
@@ -225,10 +227,11 @@ RESTATED = re.compile(
     re.IGNORECASE,
 )
 RELATIVE = re.compile(  # the probability that it does not rain
-    r"\b(?:that|which|who)(?: \w+)? (?:does|do|did|can|will|is|are|has|have)(?: not|n't) \w+", re.IGNORECASE
+    r"\b(?:that|which|who)(?: \w+)? (?:does|do|did|can|will|is|are|has|have)(?: not|n't) \w+",
+    re.IGNORECASE,
 )
 CLAUSE = re.compile(r'[\n.。!?！？,，;；:：](?!\d)')
-ASKED_WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]")
+ASKED_WORD = re.compile(r'[a-z]+|[\u4e00-\u9fff]')
 
 
 LONGEST = 300  # characters of an answer that a label announces, or of a sentence that tells one
@@ -284,10 +287,12 @@ def _box(text: str, question: str) -> Given | None:
     found: list[Given] = []
     names: list[str] = []
     for command, start, end in command_spans(text, BOXES):
-        content = without_boxes(text[start:end]).strip()
-        if (found and command < found[-1].end) or PLACEHOLDER.fullmatch(content):
+        if found and command < found[-1].end:  # before the copy: boxes may be nested
             continue
-        before, behind = BEFORE.search(text[:command][-20:]), BEHIND.match(text, end + 1)
+        content = without_boxes(text[start:end]).strip()
+        if PLACEHOLDER.fullmatch(content):
+            continue
+        before, behind = BEFORE.search(text[max(0, command - 20) : command]), BEHIND.match(text, end + 1)
         name = BOX_NAME.search(text[max(0, command - 30) : command])
         value = (before[0] if before else '') + content + (behind[0].strip(' $') if behind else '')
         names.append(name[1] if name and name[1] not in names else '')
@@ -333,7 +338,7 @@ def _labelled(text: str) -> Given | None:
         skip = option.end() - 1 if option else math.end() if math else start + 1
         skip = max(skip, start + 1)
         stop = STOP.search(text, skip, skip + LONGEST)
-        end = stop.start() if stop else len(text)
+        end = stop.start() if stop else min(len(text), skip + LONGEST + 1)
         value = text[start:end].strip('*"“”\' \t\r').rstrip(',，;；')
         asked = text.startswith(('?', '？'), end)
         empty = PLACEHOLDER.fullmatch(value) or '\\boxed' in value
@@ -390,7 +395,8 @@ IS = re.compile(
     r'[=:：→⇒]|\b(?:is|are|equals?|was|be|leaves|gives(?: us)?|yields|makes|becomes|simplifies to)\b|等于|[是为]'
 )
 IS_THE_ANSWER = re.compile(
-    r'(?:we (?:find|see) that )?(.{1,40}?) is (?:the|our|my) (?:final |correct )?answer', re.IGNORECASE
+    r'(?:we (?:find|see) that )?(.{1,40}?) is (?:the|our|my) (?:final |correct )?answer',
+    re.IGNORECASE,
 )
 CONGRUENT = re.compile(r'(?:\\equiv|≡)\s?(\d+)\s?\\?[(（]?\s?\\?[pb]?mod[\s{]*\d+\W*\Z')
 REMAINDER = re.compile(r'remainder|余数|\bmod', re.IGNORECASE)
@@ -436,14 +442,14 @@ LINE_MARK = re.compile(r'(?:^|\n)[ \t]*(?:[-*•]\s|\d[.)]\s)?')
 
 # A sentence that only counts: there are 7 ways, 一共有7个; what makes another number of it.
 COUNTED = re.compile(r'(?:\b(?:are|is|was|were|has|have|gets?|needs?)|[有得是为到共])[\s*]*$')
-AMOUNT = re.compile(r'\s?(?:左右|多|以|上下|半|[百千万亿打倍余]|分之|\w{0,3}\s?的|more\b|before\b|dozen|hundred|thousand|[mb]illion)')
+AMOUNT = re.compile(
+    r'\s?(?:左右|多|以|上下|半|[百千万亿打倍余]|分之|\w{0,3}\s?的|more\b|before\b|dozen|hundred|thousand|[mb]illion)'
+)
 
 
 def told(text: str, question: str) -> str | None:
     """Return the value with which a text ends, or the whole text if it is short."""
     text = LAYOUT.sub('\n', text).strip()
-    if text.count('```') % 2:  # it ends within code
-        return None
     truth = _truth(text, question)
     if truth:
         return truth
@@ -484,7 +490,9 @@ def _listed(text: str) -> str | None:
     """Return the values of a list, or of lines with a name each, with which a text ends."""
     found = LISTED.search(text) or NAMED_LINES.search(text)
     lines = [one.strip(' *$.,;') for one in LINE_MARK.split(found[1])] if found else []
-    values = [SHORT_LABEL.sub('', one) if ':' in one or '：' in one else one for one in lines if one]
+    values = [
+        SHORT_LABEL.sub('', one) if ':' in one or '：' in one else one for one in lines if one
+    ]
     if len(values) < 2 or not all(
         VALUE.search(one) and not WORD_OF_PROSE.search(TEXT.sub('', one)) for one in values
     ):
@@ -553,6 +561,28 @@ def behind_link(sentence: str) -> str | None:
     return None
 
 
+LINK = re.compile(r'[:：](?!\d)|\b(?:is|are|equals?|was|falls on|equation(?= \$))\b|等于|[是为有]|选(?!项)|需要')
+ARTICLE = re.compile(
+    r'\s*(?:(?:(?-i:an?)|the|at|on|in|always|option|given by|equation|therefore)\b[\s$]*)+|[:：*\s$]+',
+    re.IGNORECASE,
+)
+TAIL = re.compile(r'\s(?:only|in total|altogether)\b.*|,? for (?:all|every|any|each) .*', re.IGNORECASE)
+
+
+def stated(text: str) -> str | None:
+    """Return what a short sentence says of its subject, in its words; None if it doubts it."""
+    bare = TAIL.sub('', ASIDE.sub('', THEN.sub('', text).strip(AROUND))).strip()
+    if len(bare) > LONGEST:
+        return None
+    shown = MATH.sub(lambda found: ' ' * len(found[0]), bare)
+    for link in reversed([*LINK.finditer(shown)]):
+        article = ARTICLE.match(bare, link.end())
+        rest = bare[article.end() if article else link.end() :].strip(AROUND)
+        lead = bare[: link.start()]
+        return rest if rest and is_sure(lead if TRUTH.fullmatch(rest) else bare) else None
+    return bare if bare != text and is_sure(bare) else None
+
+
 def is_sure(text: str) -> bool:
     """Tell whether a text denies or doubts nothing."""
     return not UNSURE.search(text) and not DOUBTED.search(text)
@@ -607,13 +637,13 @@ def _refined(value: str, question: str) -> str:
     return value
 
 
-READ = 200_000  # characters at the end of what is said
+READ = 20_000  # characters at the end of what is said
 
 
 def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> str | None:
     """Return the final answer of a response as it is written; None if it gives none.
 
-    The last 200,000 characters of what it says are read, in linear time.
+    The last 20,000 characters of what it says are read; the time is linear in the response.
 
     Args:
         response: The response of a model, with its thoughts if it has any.
@@ -636,7 +666,9 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
         if found:
             unfinished = cut_off and value is not None and text.rstrip().endswith(value)
             return None if value is None or unfinished else _refined(value, question)
-    return None if cut_off else told(last, question)
+    value = told(last, question)
+    in_code = last.count('```') % 2
+    return None if cut_off or in_code else value
 
 
 def _plain(text: str) -> str:
