@@ -13,8 +13,9 @@ from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.question_rules import read_options, settle
-from opencompass_gpassk.answers.reader import behind_link, boxed, ending, is_sure, stated
+from opencompass_gpassk.answers.reader import behind_link, boxed, is_sure, stated
 from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.speech import ending
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40

@@ -46,6 +46,7 @@ def _hour(part: str, hour: int) -> int:
     return 0 if (part, hour) == ('凌晨', 12) else hour
 
 
+WORDED, WORDED_END = r'\s?(?:\\text\s?\{)?\s?', r'\s?\}?[.。]?\s?$'  # words alone, in text or not
 # Replacements, applied one after another to every answer.
 REPLACEMENTS = [
     (re.compile(pattern), replacement)
@@ -71,10 +72,11 @@ REPLACEMENTS = [
         (r'!=', r'\\ne '),
         (r'\^\s?\{?\s?\\circ\s?\}?', r'^{\\circ}'),
         (r'\\%', '%'),
-        (r'^\s?(?:no (?:real )?solutions?|无解|无实数?[解根])\s?$|^\s?\\text\s?\{\s?no (?:real )?solutions?\s?\}\s?$',
+        # what there is none of, in words
+        (rf'^{WORDED}(?:(?i:no (?:real )?solutions?)|无解|无实数?[解根]){WORDED_END}',
          r'\\emptyset '),
-        (r'^\s?(?:\\text\s?\{)?\s?(?:does not exist|undefined|DNE|不存在)\s?\}?\s?$', 'DNE'),
-        (r'^\s?(?:\\text\s?\{)?\s?(?:infinitely many(?: solutions)?|infinite|无穷多个?)\s?\}?\s?$', r'\\infty '),
+        (rf'^{WORDED}(?:(?i:does not exist|undefined|dne)|不存在){WORDED_END}', 'DNE'),
+        (rf'^{WORDED}(?:(?i:infinitely many(?: solutions)?)|无穷多个?){WORDED_END}', r'\\infty '),
         (r'^(-?)\s?(?:C|A|US|HK|NZ|S)USD ', r'\1USD '),
         (r'^(?:(?:negative|minus)\s|负)(?=[1-9])', '-'),
         (r'\\text\{\s*(?:per ?cent|pct|percentage(?: points?)?)\s*\}'

@@ -2,8 +2,8 @@ r"""Read the final answer of a response: structure first, words hardly at all.
 
 Three steps:
 
-1. *What is said.* The response is cut at whatever looks like a mark of a chat template or of a
-   reasoning wrapper. What was thought is dropped, and what follows the end of the turn.
+1. *What is said* (``speech.py``). The response is cut at whatever looks like a mark of a chat
+   template or of a reasoning wrapper. What was thought is dropped, and what follows the turn's end.
 2. *What is given.* A box, a field of JSON, or what a label announces (*answer: 5*); the last one
    counts. It is no answer if it is denied, asked, or taken back by what follows.
 3. *What is told.* Else the value with which the response ends, unless it was cut off.
@@ -14,96 +14,11 @@ How an answer is written (options, units, percents, lists, prose) is left to the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from opencompass_gpassk.answers.braces import BOXES, balanced, command_spans, without_boxes
+from opencompass_gpassk.answers.speech import HTML, SAID, segments
 from opencompass_gpassk.answers.units import split_unit
-
-# --- 1. What is said ------------------------------------------------------------------------------
-
-# Marks: <name>, </name>, <|name|> with a role behind it, ◁name▷, [NAME]; what is left of the
-# channels of gpt-oss when its special tokens are removed.
-MARK = re.compile(
-    r'<(?P<tag>/?[^\W\d][\w:-]{0,40})\s?/?>|◁(?P<moon>/?\w{1,20})▷|\[(?P<bracket>/?[A-Z_]{3,20})\]'
-    r'|<[|｜](?P<token>/?[\w▁/ -]{1,40})[|｜]?>(?:\s*(?P<role>[a-z]{4,20})(?=\s*(?:<|\n|\Z)))?'
-    r'|<(?P<closing>channel)\|>'
-    r'|(?P<left>assistant\s?final)(?=[^a-z\s])|\A(?P<analysis>analysis)(?=[A-Z])'
-)
-# What a mark does, by its name and role; any other name is a border. HTML is no mark.
-THOUGHT = '(?:think|thought|reason|reflect|scratch|monologue|analysis|commentary|思考|推理)'
-KIND = re.compile(
-    rf'(?P<unthought>(?:/|.*end).*{THOUGHT}.*|.*final|/inst)|(?P<thought>.*{THOUGHT}.*)'
-    r'|(?P<user>.*(?:user|human|system)|inst)|(?P<assistant>.*(?:assistant|model))'
-    r'|(?P<end>eot.*|eos.*|im_end.*|.*end.?of.*|end|return|/s)'
-    r'|(?P<answer>(?:.*[_ ])?(?:answer|result|solution|response|output|ans|答案))'
-    r'|(?P<border>/.*)',
-    re.IGNORECASE,
-)
-HTML = re.compile(
-    r'</?(?:[abiu]|[bh]r|p|em|strong|div|span|font|center|code|pre|[uo]l|li|t[drh]|tbody|table|h\d'
-    r'|details|summary|img|image\d*|(?P<kept>su[bp]))(?:\s[^<>]*)?/?>',
-    re.IGNORECASE,
-)
-SAID = ('said', 'answer')
-SPOKEN = ('unthought', 'assistant', 'answer')  # these marks end a thought
-BOX_TOKENS = re.compile(r'<\|begin_of_box\|>(.*?)<\|end_of_box\|>', re.DOTALL)  # of GLM
-EMOJI = re.compile('[\U0001f300-\U0001faff✅✔]\ufe0f?')
-CALCULATED = re.compile(r'<<[^<>\n]{1,80}>>')  # by a tool: 20 - 6 = <<20-6=14>>14
-# What a base model goes on with: the next question.
-FURTHER = re.compile(
-    r'\n\W{0,4}(?:Question|Problem|Exercise|Instruction|User|Human|Input|Q|题目|问题?)'
-    r'\s?\d*\W{0,3}[:：]'
-)
-
-
-def segments(response: str) -> list[tuple[str, str]]:
-    """Return the texts between the marks of a response, each with its kind.
-
-    The kind is ``thought``, ``answer`` in the tag of an answer, ``further`` behind the end of the
-    model's turn, or ``said``.
-    """
-    text = BOX_TOKENS.sub(r'\\boxed{\1}', response)
-    found: list[tuple[str, str]] = []
-    start, state = 0, 'said'
-    for begin, end, kind in _marks(text):
-        piece, start = text[start:begin], end
-        if piece.strip():
-            found.append((state, piece))
-        if kind == 'unthought' and state == 'said':  # the opening mark is in the prompt
-            found = [('thought', one) for _, one in found]
-        if kind in ('end', 'user') and state in ('said', 'answer') and found:
-            state = 'further'
-        elif state != 'further' and (state != 'thought' or kind in SPOKEN):
-            state = {'thought': 'thought', 'user': 'thought', 'answer': 'answer'}.get(kind, 'said')
-    return [(text, kind) for kind, text in found]
-
-
-def _marks(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where each mark begins and ends, and what it does; the last one is the text's end."""
-    for mark in MARK.finditer(text):
-        name = '/thought' if mark['closing'] else ' '.join(filter(None, mark.groups()))
-        known = KIND.fullmatch(name)
-        plain = (mark['bracket'] or name.isupper()) and not known  # <CORRECT>, [A_B]
-        if not plain and not HTML.fullmatch(mark[0]):
-            yield *mark.span(), (known.lastgroup if known else None) or 'border'
-    yield len(text), len(text), 'end'
-
-
-def spoken(response: str) -> str:
-    """Return what a response says: its texts outside of thoughts, without marks around them.
-
-    A thought that never ends extends to the end of the response. The time is linear in its length.
-    """
-    pieces = [text for text, kind in segments(response) if kind in ('said', 'answer')]
-    return pieces[0] if len(pieces) == 1 else '\n'.join(one.strip() for one in pieces)
-
-
-def ending(response: str) -> str:
-    """Return what a response says; of one that says nothing, its thoughts without their marks."""
-    pieces = [text for text, _ in segments(response)]
-    return spoken(response).strip() or '\n'.join(pieces).strip()
-
 
 # --- 2. What is given -----------------------------------------------------------------------------
 
@@ -112,7 +27,7 @@ BAD_BOX = re.compile(
     r'\\(?:boxed|fbox)(?:\s{1,3}([^\s\\{}$.,;]{1,50})|\s?\{([^\n$]{1,200}?)(?:\$|\\\)|\\\]|\n))'
 )
 PLACEHOLDER = re.compile(
-    r'[\s.?_…}-]*|(?:\\text\{)?(?:(?:your|final) )*(?:answer|N/A)\}?|\\[a-z]*dots|\\square',
+    r'[\s.?_…}]*|(?:\\text\{)?(?:(?:your|final) )*(?:answer|N/A)\}?|\\[a-z]*dots|\\square',
     re.IGNORECASE,
 )
 # What stands between the boxes of one list: signs, a conjunction, the mark of a part, a name.
@@ -120,20 +35,21 @@ BETWEEN = re.compile(
     r'(?:[\s$,;:.、，；。：&*-]|\\[()\[\],;:! \\]|\\q?quad|(?:\\text\{)?\s?\b(?:and|or)\b\s?\}?'
     r'|以?及|或者?|[和与]|[(（]\w{1,3}[)）]|\b\d[.)、]|[①-⑨]|第.问|\b[a-zA-Z]\w?(?:_\{?\w\}?)?\s*=)*'
 )
-# Boxes of one statement: the mean is \\boxed{5}; the median is \\boxed{7}. What follows from a box is
-# no neighbour of it.
+# Between boxes of one statement: the mean is \\boxed{5}; the median is \\boxed{7}. What follows
+# from a box is no neighbour of it.
 BESIDE = re.compile(
     r'[^.。!?\n=]{0,60}|[^.。!?\n=]{0,12}\n+[^.。!?\n=$\\]{1,40}[:：=]?[\s$*\\(\[]*'
 )
 DERIVED = re.compile(
-    r'\b(?:so|thus|hence|therefore|then|which|giv(?:es|ing)|or|that is|i\.e|because|since|if|not|out of|of)\b'
+    r'\b(?:so|thus|hence|therefore|then|which|giv(?:es|ing)|or|that is|i\.e|because|since|if|not'
+    r'|out of|of)\b'
     r'|所以|因此|故|则|即|得|从而|不|\\(?:implies|[rR]ight|to\b|times|cdot)|[→⇒+*/×]',
     re.IGNORECASE,
 )
 PART = re.compile(r'[(（]([1-9]|[a-f]|i{1,3})[)）]|\bpart ([1-9a-f])\b', re.IGNORECASE)
 BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')  # of its value
 # What belongs to a box beside it: x < \boxed{5}, \boxed{5}\%.
-BEFORE = re.compile(r'(?:[a-zA-Z]\w?\s*)?(?:[<>≤≥≠-]|\\(?:[lgn]eq?|pm)(?![a-z]))\s?$')
+BEFORE = re.compile(r'(?:[a-zA-Z]\w?\s*)?(?:[<≤≥≠-]|(?<![=-])>|\\(?:[lgn]eq?|pm)(?![a-z]))\s?$')
 BEHIND = re.compile(
     r'\s?(?:\$\s?)?(?:\\?%|percent\b|°|\^\s?\{?\\circ\}?|!|\^\{?\w+\}?'
     r'|(?:\\times|\\cdot|×)\s?\d+(?:\^\{?-?\d+\}?)?)'
@@ -155,13 +71,17 @@ COPULA = (
 # A label: a word and its copula; a heading; the #### of GSM8K at the end; the choice of an option.
 LABEL = re.compile(
     rf'(?<![a-zA-Z"\'])(?:{WORD})[^\n.:：。,，!?？=\d$\\"\'答]{{0,40}}?[*_”)\s]{{0,4}}{COPULA}'
-    rf'|(?:^|\n)[#*\s【\[]{{0,8}}(?:the )?(?:final |correct )?(?:{WORD})[\]】#*:：\s]{{0,6}}(?=\n)'
-    r'|(?<!#)####(?!#)(?!\s*\**(?:\d+[.:)]\s)?[a-z]{3,}\W{0,2}\s\S)(?=[^\n]*\s*\Z)|[选選]择?\s?[:：]?\s?(?=[(（]?[A-J]+(?![a-z]))'
+    rf'|(?:^|\n)[#*\s【\[]{{0,8}}(?:the )?(?:final |correct )?(?:{WORD}|response|output|results?)'
+    r'[\]】#*:：\s]{0,6}(?=\n)'
+    r'|(?<!#)####(?!#)(?!\s*\**(?:\d+[.:)]\s)?[a-z]{3,}\W{0,2}\s\S)(?=[^\n]*\s*\Z)'
+    r'|[选選]择?\s?[:：]?\s?(?=[(（]?[A-J]+(?![a-z]))'
+    rf'|(?<![a-zA-Z"\'])(?:{WORD})\s{{0,3}}(?=\$|\\\(|\\\[)'
     r'|\b(?:choose|select|pick|go with|option is)\b(?=[\s*(]{1,4}[A-J]\b)',
     re.IGNORECASE,
 )
 ITEM = r'\s*(?:[-*•]|\d[.)]|[(（]\w[)）])[ \t]+([^\n]{1,150})'
 ITEMS = re.compile(rf'[*\s:：]*\n(?:{ITEM}(?:\n+|\Z)){{2,9}}')  # announced one below the other
+LETTERS_BELOW = re.compile(r'(?:\s*\n\W{0,3}[A-J]\W{0,3})+\Z')  # several options
 FILL = re.compile(
     r'(?:```\w*\n|[\s:：*`#>]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
     re.IGNORECASE,
@@ -173,7 +93,8 @@ STOP = re.compile(
 OPTION = re.compile(
     r'\W{0,6}(?:\\text(?:bf)?\{)?\W{0,3}(?:option |choice |选项?)?\W{0,3}(?-i:([A-J]))'
     r'(?![.)）]?\s?(?:[,、&和与或]|and\b|or\b)\s?\W?(?-i:[A-J])\b)'
-    r'(?:\W{0,9}\Z|[.)、:：．]\W{0,9}[^.\s]|\)|\s\(|\s?选?项|\s?是?正确|\sis (?:the )?(?:correct|right|best))',
+    r'(?:\W{0,9}\Z|[.)、:：．]\W{0,9}[^.\s]|\)|\s\(|\s?选?项|\s?是?正确'
+    r'|\sis (?:the )?(?:correct|right|best))',
     re.IGNORECASE,
 )
 FIELD = re.compile(
@@ -183,13 +104,14 @@ FIELD = re.compile(
 )
 VALUE = re.compile(r'\d|\\[a-zA-Z]|^\W*[A-J]\W*$')
 
-# The vetoes. What the clause before a value says of it: that it isn't it, that someone else says so,
-# that it is a guess, a bound or another value made of it. Words of the question don't count.
+# The vetoes. What the clause before a value says of it: that it isn't it, that others say so, that
+# it is a guess, a bound or another value made of it. Words of the question don't count.
 DOUBTED = re.compile(
     r'\b(?:not|never|no(?: (?:one|body))?|nobody|none|neither|cannot|wrong|false|incorrect|fails?'
     r'|error|mistake|except|instead of|rather than|unlike|avoid|ignore|possibly|probably|perhaps'
     r'|maybe|may|might|doubt|guess\w*|estimate|suppose|assum\w+|let (?=\w+ be)|if(?! and only)'
-    r"|first|sa(?:ys?|id)|claims?|(?<!I )(?<!we )(?<!We )(?:think|believe)s?|(?:I|we|he|she|some) thought|believed|hope|let's (?:try|verify|check|test)"
+    r'|first|sa(?:ys?|id)|claims?|(?<!I )(?<!we )(?<!We )(?:think|believe)s?|believed|hope'
+    r"|(?:I|we|he|she|some) thought|let's (?:try|verify|check|test)"
     r'|trap|naive|careless|extraneous|distractor|(?:lower|upper) bound|close to|at (?:most|least)'
     r'|(?:less|more|greater|smaller|fewer) than(?! or)|half|twice|reciprocal|inverse|opposite'
     r"|of the answer|the answer and)\b|n't\b"
@@ -200,7 +122,7 @@ DOUBTED = re.compile(
 # A value in a formula: x_{\boxed{7}}, 2\boxed{7}, \boxed{7} + 1; what is no letter's name.
 ATTACHED = re.compile(
     r'(?:[-+−×÷≈*/^_|∉¬,]|(?<!\\)\(|(?<![a-zA-Z])\d|\d[a-zA-Z]\s?=|(?<![a-zA-Z\])])[a-zA-Z]\^\{?\d\}?\s?='
-    r'|\\(?!text|q|left|,|;|implies|[rR]ight|Long|long|therefore|displaystyle|boxed|item|begin'
+    r'|\\(?!text|q|left|in\b|,|;|implies|[rR]ight|Long|long|therefore|displaystyle|boxed|item|begin'
     r'|because|to\b|hspace|big|Big|mathbf|lbrace|\{)[a-zA-Z]+|\{)[ \t]?$'
 )
 CONTINUED = re.compile(
@@ -209,7 +131,8 @@ CONTINUED = re.compile(
     r'|\s?\$*\s?(?:million|billion|thousand|hundred|dozen|[万百千亿打])'
 )
 REFUTED = re.compile(
-    r'[\s$*)\\.}\],]*(?:(?:which|that|this|but this|it|\w{1,4}) )?(?:is|are|was|would be|does|do)?\s?'
+    r'[\s$*)\\.}\],]*(?:(?:which|that|this|but this|it|\w{1,4}) )?'
+    r'(?:is|are|was|would be|does|do)?\s?'
     r"(?:(?:only )?a guess|(?:not|n't|in)\s?(?:correct|right|valid|possible|satisfy|the answer)"
     r"|(?:not|n't)\s?(?:\w+ )?(?:satisfy|work)|wrong|false|cannot|can't|fails?\b|(?:ruled|left) out"
     r"|eliminated|off by|what one would|won't|不对|不正确|是?错)",
@@ -217,7 +140,8 @@ REFUTED = re.compile(
 )
 TAKEN_BACK = re.compile(
     r'\b(?:wait|actually|correction|oops|sorry|scratch that|edit|mistake|misread|recheck\w*'
-    r'|on reflection|true value|don.t (?:believe|think)|overcount\w*|i doubt|should (?:be|have been))\b|\bno[,:]'
+    r'|on reflection|true value|don.t (?:believe|think)|overcount\w*|i doubt'
+    r'|(?:it|answer) should (?:be|have been))\b|\bno[,:]'
     r'|\bhowever\b(?=[^.]*\bso there\b)|不对|更正|等等|抱歉|重新|改为|哎呀|其实|应[该为]',
     re.IGNORECASE,
 )
@@ -259,12 +183,13 @@ def given(text: str, question: str) -> tuple[bool, str | None]:
         before += text[last.start : last.end].removesuffix(last.value)
     after = text[last.end : last.end + 600]
     taken_back = TAKEN_BACK.search(after)
-    if _is_doubted(CLAUSE.split(before.rstrip(' :：*$\\[('))[-1], question) or REFUTED.match(after):
-        return True, None
+    clause = CLAUSE.split(before.rstrip(' :：*$\\[('))[-1]
+    tried = last is box and (ATTACHED.search(before) or CONTINUED.match(after))
+    if tried or _is_doubted(clause, question) or REFUTED.match(after):
+        earlier = text[: last.start]
+        return (True, None) if '\\boxed' not in earlier else given(earlier, question)
     other = RESTATED.match(after)
     if other and NUMBER.fullmatch(last.value) and other[1] != last.value:
-        return True, None
-    if last is box and (ATTACHED.search(before) or CONTINUED.match(after)):
         return True, None
     if after.lstrip(' $*)')[:1] in ('?', '？') or taken_back:
         value = told(after[taken_back.start() if taken_back else 1 :], question)
@@ -286,13 +211,18 @@ def _box(text: str, question: str) -> Given | None:
     """Return the last box of a text; if it ends a list of boxes or one for each part, all these."""
     found: list[Given] = []
     names: list[str] = []
+    covered = 0
     for command, start, end in command_spans(text, BOXES):
-        if found and command < found[-1].end:  # before the copy: boxes may be nested
+        if command < covered:  # before the copy: boxes may be nested
             continue
+        covered = end
         content = without_boxes(text[start:end]).strip()
         if PLACEHOLDER.fullmatch(content):
             continue
-        before, behind = BEFORE.search(text[max(0, command - 20) : command]), BEHIND.match(text, end + 1)
+        before, behind = (
+            BEFORE.search(text[max(0, command - 20) : command]),
+            BEHIND.match(text, end + 1),
+        )
         name = BOX_NAME.search(text[max(0, command - 30) : command])
         value = (before[0] if before else '') + content + (behind[0].strip(' $') if behind else '')
         names.append(name[1] if name and name[1] not in names else '')
@@ -341,6 +271,9 @@ def _labelled(text: str) -> Given | None:
         end = stop.start() if stop else min(len(text), skip + LONGEST + 1)
         value = text[start:end].strip('*"“”\' \t\r').rstrip(',，;；')
         asked = text.startswith(('?', '？'), end)
+        below = LETTERS_BELOW.match(text, end) if re.fullmatch('[A-J]', value) else None
+        if below:
+            return Given(value + ''.join(re.findall('[A-J]', below[0])), label.start(), below.end())
         empty = PLACEHOLDER.fullmatch(value) or '\\boxed' in value
         if not empty and len(value) <= LONGEST and not asked:
             return Given(value, label.start(), end)
@@ -372,7 +305,7 @@ def _measured(value: str, after: str) -> str:
 
 # --- 3. What is told ------------------------------------------------------------------------------
 
-SENTENCE_END = re.compile(r'(?<=[。！？!?])|(?<!\b[A-J]\.)(?<=\.)(?=[\s*]|$)|\n')
+SENTENCE_END = re.compile(r'(?<=[。！？?])|(?<=!)(?<!\\!)|(?<!\b[A-J]\.)(?<=\.)(?=[\s*]|$)|\n')
 LAYOUT = re.compile(
     r'\\(?:boxed|fbox)\{[\s?.]*\}|\\(?:begin|end)\{(?:align|gather|equation|split)(?:ed|at)?\*?\}'
 )
@@ -392,7 +325,8 @@ WORD_OF_PROSE = re.compile(
 TEXT = re.compile(r'\\(?:text\w{0,2}|mathrm)\{[^{}]*\}')
 CONTENT = re.compile(r'[a-z]{4,}|\d+|[\u4e00-\u9fff]')
 IS = re.compile(
-    r'[=:：→⇒]|\b(?:is|are|equals?|was|be|leaves|gives(?: us)?|yields|makes|becomes|simplifies to)\b|等于|[是为]'
+    r'(?<!!)=|[:：→⇒]|\b(?:is|are|equals?|was|be|leaves|gives(?: us)?|yields|makes|becomes'
+    r'|simplifies to)\b|等于|[是为]'
 )
 IS_THE_ANSWER = re.compile(
     r'(?:we (?:find|see) that )?(.{1,40}?) is (?:the|our|my) (?:final |correct )?answer',
@@ -403,8 +337,10 @@ REMAINDER = re.compile(r'remainder|余数|\bmod', re.IGNORECASE)
 # What a sentence goes on with behind its value: where it is attained, why it is so.
 ASIDE = re.compile(r'[,，;；]\s?(?:当且仅当|where|when|since|because|attained|for|因为|此时).*')
 THEN = re.compile(
-    r'\A\W{0,8}(?:(?:so|thus|hence|therefore|finally|in total|overall|consequently|altogether'
-    r'|donc|also|folglich)\b|所以|因此|故|综上|即|于是|最后|共|∴|따라서|поэтому)',
+    r'\A\W{0,8}(?:(?:(?:that|this|which) (?=leaves|gives|makes|yields)'
+    r'|we (?:get|find|have)(?: that)?|so|thus|hence|therefore|finally|in total|overall|consequently'
+    r'|altogether'
+    r'|donc|folglich)\b|所以|因此|故|综上|即|于是|最后|共|∴|따라서|поэтому)',
     re.IGNORECASE,
 )
 SHORT_LABEL = re.compile(r'^[^\d\n:：=$\\]{1,40}[:：]\s*(?=\S)')
@@ -414,7 +350,7 @@ UNSURE = re.compile(
     re.IGNORECASE,
 )
 SEVERAL = re.compile(r'\b(?:or|and)\b|[,;，；或和]')
-AROUND = ' \t\r\n*_`#|>•∴=.。,，;；:：'
+AROUND = ' \t\r\n*_`#|>•∴→⇒=。,，;；:：'
 OPTION_MARK = re.compile(r'(?<![a-zA-Z])([A-J])\s?[.)、．:：]')
 OPTION_NAMED = re.compile(
     r'(?<!\w)[(（]([A-J])[)）](?!\w)|(?:\b(?:option|choice)|选项)\s?\W?([A-J])\b'
@@ -434,7 +370,8 @@ TRUTH = re.compile(
 
 PART_LINE = re.compile(r'(?m)^\W{0,4}[(（]([1-9a-f])[)）]\W{0,2}')
 LISTED = re.compile(
-    r'(?:\A|(?:[:：]|\b(?:is|are)|[是为])\**\s*\n)((?:[ \t]*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z)){2,9})\Z'
+    r'(?:\A|(?:[:：]|\b(?:is|are)|[是为])\**\s*\n)'
+    r'((?:[ \t]*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z)){2,9})\Z'
 )
 NAMED_LINES = re.compile(r'(?:\A|\n)((?:\$?[a-zA-Z]\s?[:：=]\s?[^\n=$]{1,60}\$?(?:\n|\Z)){2,6})\Z')
 LINE_MARK = re.compile(r'(?:^|\n)[ \t]*(?:[-*•]\s|\d[.)]\s)?')
@@ -447,6 +384,10 @@ AMOUNT = re.compile(
 )
 
 
+def _bare(text: str) -> str:
+    return text.strip(AROUND).rstrip(AROUND + '.')
+
+
 def told(text: str, question: str) -> str | None:
     """Return the value with which a text ends, or the whole text if it is short."""
     text = LAYOUT.sub('\n', text).strip()
@@ -456,7 +397,7 @@ def told(text: str, question: str) -> str | None:
     if several := _each_part(text, question) or _listed(text):
         return several
     flat = MATH.sub(lambda found: found[0].replace('\n', ' '), text)
-    sentences = [one.strip() for one in SENTENCE_END.split(flat) if one.strip(AROUND)]
+    sentences = [one.strip() for one in SENTENCE_END.split(flat) if _bare(one)]
     for sentence in sentences[:-4:-1]:
         value = _stated(sentence, question, alone=len(sentences) == 1)
         if value:
@@ -464,7 +405,7 @@ def told(text: str, question: str) -> str | None:
         courtesy = sentence.endswith(('?', '？', '!')) or not UNSURE.search(sentence)
         if NUMBER.search(sentence) or not courtesy or sentence[-1].isalnum():
             break
-    bold = {one.strip(AROUND) for one in BOLD.findall(text)}
+    bold = {_bare(one) for one in BOLD.findall(text)}
     if len(bold) == 1 and '**' in ''.join(sentences[:1]):  # an answer with its explanation below
         return bold.pop()
     words = WORD_OF_PROSE.findall(text)
@@ -475,7 +416,7 @@ def told(text: str, question: str) -> str | None:
 
 
 def _each_part(text: str, question: str) -> str | None:
-    """Return what a text tells for each part of a question, (1) 3; (2) 5; None if one is missing."""
+    """Return what is told for each part of a question, (1) 3; (2) 5; None if one is missing."""
     marks = [*PART_LINE.finditer(text)]
     names = [mark[1] for mark in marks]
     if len(marks) < 2 or not {*names} <= {one for one, _ in PART.findall(question)}:
@@ -489,6 +430,8 @@ def _each_part(text: str, question: str) -> str | None:
 def _listed(text: str) -> str | None:
     """Return the values of a list, or of lines with a name each, with which a text ends."""
     found = LISTED.search(text) or NAMED_LINES.search(text)
+    if found and _is_doubted(CLAUSE.split(text[: found.start(1)].rstrip(' :：\n'))[-1], ''):
+        return None
     lines = [one.strip(' *$.,;') for one in LINE_MARK.split(found[1])] if found else []
     values = [
         SHORT_LABEL.sub('', one) if ':' in one or '：' in one else one for one in lines if one
@@ -512,8 +455,8 @@ def _stated(sentence: str, question: str, *, alone: bool = False) -> str | None:
     cells = sentence.strip().strip('|').split('|') if sentence.startswith('|') else [sentence]
     bare = re.sub(r'^(?:[-*•>]|\d[.)])\s+', '', cells[-1].strip())
     concluded = THEN.match(bare) is not None
-    bare = re.sub(r'^\((.*)\)$', r'\1', bare)
-    bare = SHORT_LABEL.sub('', THEN.sub('', bare).strip(AROUND)).strip(AROUND)
+    bare = re.sub(r'^\((.*=.*)\)$', r'\1', bare)  # a check of it
+    bare = _bare(SHORT_LABEL.sub('', _bare(THEN.sub('', bare))))
     letters = options(question)
     if reversed_ := IS_THE_ANSWER.fullmatch(bare):
         return reversed_[1]
@@ -522,17 +465,18 @@ def _stated(sentence: str, question: str, *, alone: bool = False) -> str | None:
         return option[1]
     if sentence.endswith(('?', '？')) or not balanced(bare):
         return None
-    if VALUE.search(bare) and not WORD_OF_PROSE.search(TEXT.sub('', bare)):
-        return _last_side(bare)
+    plain = ASIDE.sub('', bare)
+    if VALUE.search(plain) and not WORD_OF_PROSE.search(TEXT.sub('', plain)):
+        return _last_side(plain)
     named = {one or other for one, other in OPTION_NAMED.findall(sentence)} if letters else set()
     if named:
         return named.pop() if len(named) == 1 and not UNSURE.search(sentence) else None
     bold = BOLD.findall(sentence)
     if len(bold) == 1:
-        return _last_side(bold[0].strip(AROUND))
+        return _last_side(_bare(bold[0]))
     words = CONTENT.findall(NUMBER.sub('', MATH.sub('', sentence)).lower())
     asked = question.lower()
-    concluded = concluded or sum(one in asked for one in words) * 2 >= len(words)
+    concluded = concluded or 0 < len(words) <= sum(one in asked for one in words) * 2
     if UNSURE.search(sentence) or _is_doubted(sentence, question):
         return None
     if not (concluded or alone or '=' in sentence):
@@ -554,30 +498,35 @@ def behind_link(sentence: str) -> str | None:
     """Return the value behind the first *is* or sign of a sentence; None if there is a doubt."""
     for link in IS.finditer(sentence) if is_sure(sentence) else ():
         rest = ASIDE.sub('', sentence[link.end() :])
-        rest = rest[fill.end() if (fill := FILL.match(rest)) else 0 :].strip(AROUND)
+        rest = _bare(rest[fill.end() if (fill := FILL.match(rest)) else 0 :])
         prose = WORD_OF_PROSE.search(TEXT.sub('', MATH.sub('', rest)))
         if VALUE.search(rest) and balanced(rest) and not prose:
             return _last_side(rest)
     return None
 
 
-LINK = re.compile(r'[:：](?!\d)|\b(?:is|are|equals?|was|falls on|equation(?= \$))\b|等于|[是为有]|选(?!项)|需要')
+LINK = re.compile(
+    r'[:：](?!\d)|\b(?:is|are|equals?|was|falls on|equation(?= \$))\b|等于|[是为有]|选(?!项)|需要'
+)
 ARTICLE = re.compile(
-    r'\s*(?:(?:(?-i:an?)|the|at|on|in|always|option|given by|equation|therefore)\b[\s$]*)+|[:：*\s$]+',
+    r'\s*(?:(?:(?-i:an?)|the|at|on|in|always|option|given by|equation|therefore)\b[\s$]*)+'
+    r'|[:：*\s$]+',
     re.IGNORECASE,
 )
-TAIL = re.compile(r'\s(?:only|in total|altogether)\b.*|,? for (?:all|every|any|each) .*', re.IGNORECASE)
+TAIL = re.compile(
+    r'\s(?:only|in total|altogether)\b.*|,? for (?:all|every|any|each) .*', re.IGNORECASE
+)
 
 
 def stated(text: str) -> str | None:
     """Return what a short sentence says of its subject, in its words; None if it doubts it."""
-    bare = TAIL.sub('', ASIDE.sub('', THEN.sub('', text).strip(AROUND))).strip()
+    bare = TAIL.sub('', ASIDE.sub('', _bare(THEN.sub('', text)))).strip()
     if len(bare) > LONGEST:
         return None
     shown = MATH.sub(lambda found: ' ' * len(found[0]), bare)
     for link in reversed([*LINK.finditer(shown)]):
         article = ARTICLE.match(bare, link.end())
-        rest = bare[article.end() if article else link.end() :].strip(AROUND)
+        rest = _bare(bare[article.end() if article else link.end() :])
         lead = bare[: link.start()]
         return rest if rest and is_sure(lead if TRUTH.fullmatch(rest) else bare) else None
     return bare if bare != text and is_sure(bare) else None
@@ -590,8 +539,10 @@ def is_sure(text: str) -> bool:
 
 def _last_side(formula: str) -> str:
     """Return the last side of a chain of equations; an equation with a name stays as it is."""
-    formula = MATH.sub(lambda found: next(filter(None, found.groups())), formula).replace('&', '')
-    sides = formula.split('=')
+    formula = MATH.sub(lambda found: next(filter(None, found.groups())), formula)
+    formula = formula if '\\begin' in formula else formula.replace('&', '')
+    formula = re.split(r'\s(?:\\approx|≈)', formula)[0]
+    sides = re.split(r'(?<!!)=(?![^{}]*\})', formula)
     chain = len(sides) > 2 or (len(sides) == 2 and not re.search('[a-zA-Z]', sides[0]))
     return (sides[-1] if chain and not SEVERAL.search(formula) else formula).strip(' $')
 
@@ -599,7 +550,7 @@ def _last_side(formula: str) -> str:
 def _truth(text: str, question: str) -> str | None:
     """Return yes or no, if that is asked and a text ends or begins so, or restates the question."""
     asked = None if ASKS_MORE.search(question) else YES_OR_NO.search(question)
-    sentences = [one for one in SENTENCE_END.split(text) if one.strip(AROUND)]
+    sentences = [one for one in SENTENCE_END.split(text) if _bare(one)]
     if not asked or not sentences:
         return None
     for sentence, after in ((sentences[-1], ''), (sentences[0], ''.join(sentences[1:]))):
@@ -632,12 +583,20 @@ def _refined(value: str, question: str) -> str:
     if truth and not ASKS_MORE.search(question) and YES_OR_NO.search(question):
         return truth[1]
     words = WORD_OF_PROSE.findall(TEXT.sub('', value))
-    if len(words) > 3 and NUMBER.search(value) and not {'than', 'least', 'most'} & {*words}:
+    long = sum(0.65 if one > 'z' else 1 for one in words) > 3
+    if long and NUMBER.search(value) and not {'than', 'least', 'most'} & {*words}:
         return _stated(f'So {value}.', question) or value
     return value
 
 
 READ = 20_000  # characters at the end of what is said
+EMOJI = re.compile('[\U0001f300-\U0001faff✅✔]\ufe0f?')
+CALCULATED = re.compile(r'<<[^<>\n]{1,80}>>')  # by a tool: 20 - 6 = <<20-6=14>>14
+# What a base model goes on with: the next question.
+FURTHER = re.compile(
+    r'\n\W{0,4}(?:Question|Problem|Exercise|Instruction|User|Human|Input|Q|题目|问题?)'
+    r'\s?\d*\W{0,3}[:：]'
+)
 
 
 def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> str | None:

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
-from opencompass_gpassk.answers.reader import ending, read_answer, spoken
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.speech import ending, spoken
 from opencompass_gpassk.answers.worker_pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.verdict import Judgement

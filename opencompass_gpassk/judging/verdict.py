@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from opencompass_gpassk.answers.braces import BOXES, command_spans
-from opencompass_gpassk.answers.reader import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.trials import Verdict
 
 Reading = tuple[Verdict, str]  # a verdict, and the reason if it is unjudged

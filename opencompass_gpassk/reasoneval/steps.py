@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from opencompass_gpassk.answers.reader import segments, spoken
+from opencompass_gpassk.answers.speech import segments, spoken
 from opencompass_gpassk.reasoneval.markers import PARAGRAPH, Span, marked_steps
 from opencompass_gpassk.reasoneval.uncut_spans import Protected
 
