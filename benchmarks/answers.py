@@ -21,7 +21,7 @@ from pathlib import Path
 
 from opencompass.evaluator.math_evaluator import MATHVerifyEvaluator
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.worker_pool import check_pairs
 
@@ -33,7 +33,7 @@ Verdicts = list[bool | None]
 
 def ours(responses: list[str], golds: list[str]) -> Verdicts:
     """Return whether each response is correct, None if the rules can't decide."""
-    answers = [extract_answer(response) for response in responses]
+    answers = [read_answer(response) for response in responses]
     pairs = list(zip(golds, answers, strict=True))
     results = check_pairs([(gold, answer) for gold, answer in pairs if answer is not None])
     known = {Relation.SAME: True, Relation.DIFFERENT: False, Relation.UNKNOWN: None}
@@ -104,7 +104,7 @@ def main() -> None:
     print(f'  opencompass_gpassk {agreement(our_verdicts, recorded)}')
     for index, (verdict, label) in enumerate(zip(our_verdicts, recorded, strict=True)):
         if verdict is not label:
-            answer = extract_answer(responses[index])
+            answer = read_answer(responses[index])
             print(f'    response {index}: {verdict} for {label}: {golds[index]!r} and {answer!r}')
 
 

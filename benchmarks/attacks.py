@@ -33,7 +33,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / 'tests/kit'))
 from attack_judges import ATTACKS, PROMPTS, STUBS, attack
 from long_texts import BAIT
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.answers.worker_pool import check_pairs
 from opencompass_gpassk.judging.prompt import Prompt, neutralise
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
@@ -45,7 +45,7 @@ from opencompass_gpassk.trials import Verdict
 
 READERS: dict[str, Callable[[str], Any]] = {
     'neutralise': neutralise,
-    'extract_answer': extract_answer,
+    'read_answer': read_answer,
     'split_steps': split_steps,
     'read_steps': lambda text: read_steps(text, ErrorKind.REDUNDANT, 5),
     'with_mathematics': with_mathematics,

@@ -12,14 +12,14 @@ from eval_task import COUNTS, N, OurSums, counts, data_set, evaluate, predict, r
 from judge_server import JudgeServer
 from made_results import board_of
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.report.tables.table import to_text
 
-DISTINCT = len({(i, extract_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
+DISTINCT = len({(i, read_answer(respond(i, r))) for i in range(len(COUNTS)) for r in range(N)})
 KEY = 'sk-never-to-be-written'
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.judging.prompt import Prompt, Triple, neutralise
 
@@ -184,7 +184,7 @@ def test_answers_of_real_data_stay_as_they_are() -> None:
     assert len(answers) > 600
     with (folder / 'samples/qwen25math_math_100x8.jsonl').open(encoding='utf-8') as lines:
         samples = [sample for line in lines for sample in json.loads(line)['samples']]
-    answers += [answer for sample in samples if (answer := extract_answer(sample)) is not None]
+    answers += [answer for sample in samples if (answer := read_answer(sample)) is not None]
     assert len(answers) > 1400
     changed = [answer for answer in answers if neutralise(answer) != answer]
     assert all('\n' in answer for answer in changed)  # lines are quoted

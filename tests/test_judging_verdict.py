@@ -9,7 +9,7 @@ import pytest
 from every_case import every, named
 from long_texts import BAIT, is_linear
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.judging.verdict import MENUS, read_verdict
 from opencompass_gpassk.trials import Verdict
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_results import as_result, bounds
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.judging.rules import judge_answers
 from opencompass_gpassk.responses import Response
@@ -57,7 +57,7 @@ def table_of(responses: list[Response]) -> TrialTable:
     """The trial table under the rule judge."""
     present = [r for r in responses if not r.lost]
     golds = [r.identity[0] for r in present if r.identity]
-    answers = [extract_answer(r.text) or '' for r in present]
+    answers = [read_answer(r.text) or '' for r in present]
     judgements = list(judge_answers(list(zip(golds, answers, strict=True))))
     problems = [Problem(str(i), gold=str(i)) for i in range(len(COUNTS))]
     return make_table(problems, responses, judgements)

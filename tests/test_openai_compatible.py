@@ -19,7 +19,7 @@ from opencompass.openicl.icl_retriever import ZeroRetriever
 from scripted_judge import candidates
 from tiny import PAPER, Problems, run, texts
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.formats import progress_bar
 from opencompass_gpassk.inference import http_client as client
 from opencompass_gpassk.inference.openai_compatible import OpenAICompatible

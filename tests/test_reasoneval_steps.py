@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from long_texts import BAIT, is_linear
 from real_data import DATA, needs_data
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.reasoneval.uncut_spans import Protected
 

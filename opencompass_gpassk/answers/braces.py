@@ -9,6 +9,7 @@ BRACKET = re.compile(r'\\[a-zA-Z]+|\\.|[][(){}]', re.DOTALL)
 # Words in mathematics; the beginning and the end of an environment, with the columns of an array.
 TEXT_COMMAND = re.compile(r'\\(?:text|mathrm|mbox)\{([^{}]*)\}')
 ENVIRONMENT = re.compile(r'\\(?:begin|end)\{\w*\}(?:\{\w*\})?')
+BOXES = frozenset({'\\boxed', '\\fbox', '\\framebox'})
 OPEN, CLOSE = frozenset('([{') | {'\\{'}, frozenset(')]}') | {'\\}'}
 
 
@@ -37,6 +38,17 @@ def command_spans(text: str, commands: frozenset[str]) -> list[tuple[int, int, i
         elif word[0] == '\\':
             pending = pending_end = -1
     return sorted(spans)
+
+
+def without_boxes(content: str) -> str:
+    """Return a text with the content of each box in its place."""
+    spans = command_spans(content, BOXES)
+    skip = {index for command, start, _ in spans for index in range(command, start)}
+    skip |= {end for _, _, end in spans}
+    if not skip:
+        return content
+    kept = [char for position, char in enumerate(content) if position not in skip]
+    return ''.join(kept).strip()
 
 
 def depth(text: str) -> int:

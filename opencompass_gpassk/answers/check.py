@@ -7,15 +7,15 @@ import re
 from contextlib import suppress
 
 from opencompass_gpassk.answers.algebra import UnreadableError
-from opencompass_gpassk.answers.braces import depth, split_top
+from opencompass_gpassk.answers.braces import depth, split_top, without_boxes
 from opencompass_gpassk.answers.conditions import read_conditions
-from opencompass_gpassk.answers.extract import boxed, ending, without_boxes
 from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.question_rules import read_options, settle
+from opencompass_gpassk.answers.reader import behind_link, boxed, is_sure, stated
 from opencompass_gpassk.answers.sameness import Relation
-from opencompass_gpassk.answers.words_around import is_unchanged, stated_value
+from opencompass_gpassk.answers.speech import ending
 
 LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
@@ -119,7 +119,7 @@ def _of_golds(found: list[Result]) -> Result:
 def _thoroughly(gold: str, answer: str, question: str | None) -> Result:
     texts = normalise(gold), normalise(answer)
     found = _compare(*_read(texts), texts, (gold, answer), question)
-    value = stated_value(without_boxes(answer)) if found[1] == 'words' else None
+    value = stated(without_boxes(answer)) if found[1] == 'words' else None
     if not value or value == answer.strip() or len(ITEM.findall(texts[1])) > 1:
         return found
     texts = texts[0], normalise(value)
@@ -215,10 +215,10 @@ def _listed(text: str) -> str:
     if len(marks) < 2 or not '123456789 abcdefgh'.startswith(order, 0 if order[0] == '1' else 10):
         return text
     pieces = [text[m.end() : end].strip(' ;,.') for m, end in zip(marks, ends, strict=True)]
-    pieces = [stated_value(piece) or piece for piece in pieces]
+    pieces = [behind_link(piece) or piece for piece in pieces]
     leads = [GIVEN.match(piece) for piece in pieces]  # by what was given, a = 2
     pieces = [
-        NAMED.sub('', piece[lead.end() :] if lead and is_unchanged(lead[0]) else piece)
+        NAMED.sub('', piece[lead.end() :] if lead and is_sure(lead[0]) else piece)
         for piece, lead in zip(pieces, leads, strict=True)
     ]
     pieces = [f'\\{{{p}\\}}' if len(split_top(p, COMMA)) > 1 else p for p in pieces]

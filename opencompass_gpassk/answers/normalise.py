@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from opencompass_gpassk.answers.extract import without_boxes
+from opencompass_gpassk.answers.braces import without_boxes
 
 CHARACTERS = str.maketrans(
     {
@@ -16,7 +16,7 @@ CHARACTERS = str.maketrans(
         '≦': r'\le ', '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C',
         '′': "'", '’': "'", '∠': r'\angle ', '△': r'\triangle ', '√': r'\sqrt', '∧': r'\wedge ',
         'α': r'\alpha ', 'β': r'\beta ', 'θ': r'\theta ', 'λ': r'\lambda ', 'φ': r'\varphi ',
-        'ω': r'\omega ', '∫': r'\int ', '∑': r'\sum ',
+        'ω': r'\omega ', '⁄': '/', '∫': r'\int ', '∑': r'\sum ',
         'ℝ': r'\mathbb{R}', '\u00a0': ' ', '\u200b': '', '\ufeff': '',
     }
 )  # fmt: skip
@@ -46,6 +46,7 @@ def _hour(part: str, hour: int) -> int:
     return 0 if (part, hour) == ('凌晨', 12) else hour
 
 
+WORDED, WORDED_END = r'\s?(?:\\text\s?\{)?\s?', r'\s?\}?[.。]?\s?$'  # words alone, in text or not
 # Replacements, applied one after another to every answer.
 REPLACEMENTS = [
     (re.compile(pattern), replacement)
@@ -71,14 +72,26 @@ REPLACEMENTS = [
         (r'!=', r'\\ne '),
         (r'\^\s?\{?\s?\\circ\s?\}?', r'^{\\circ}'),
         (r'\\%', '%'),
+        # what there is none of, in words
+        (rf'^{WORDED}(?:(?i:no (?:real )?solutions?)|无解|无实数?[解根]){WORDED_END}',
+         r'\\emptyset '),
+        (rf'^{WORDED}(?:(?i:does not exist|undefined|dne)|不存在){WORDED_END}', 'DNE'),
+        (rf'^{WORDED}(?:(?i:infinitely many(?: solutions)?)|无穷多个?){WORDED_END}', r'\\infty '),
+        (r'^(-?)\s?(?:C|A|US|HK|NZ|S)USD ', r'\1USD '),
         (r'^(?:(?:negative|minus)\s|负)(?=[1-9])', '-'),
-        (r'\\text\{\s*(?:percent|pct|percentage)\s*\}|(?<=[\d}$])\s?(?:percent|pct|percentage)(?![a-z])',
+        (r'\\text\{\s*(?:per ?cent|pct|percentage(?: points?)?)\s*\}'
+         r'|(?<=[\d}$])\s?(?:per ?cent|pct|percentage(?: points?)?)(?![a-z])',
          '%'),
         (r'(?<=\d)\{,\}(?=\d{3}(?!\d))', ''),
         (r'\{,\}', ','),
         (r'\+\s?\\infty', r'\\infty'),
         (r'(?<![a-zA-Z\\])inf(?:inity|ty)?(?![a-zA-Z])', r'\\infty '),
-        (r'(?<![a-zA-Z\\])sqrt\s?\(([^()]{0,200})\)', r'\\sqrt{\1}'),
+        (r'(?<![a-zA-Z])\\?sqrt\s?\(([^()]{0,200})\)', r'\\sqrt{\1}'),
+        (r'根号\s?(?:下\s?)?(\d+|[a-zA-Z]|\([^()]{0,200}\))', r'\\sqrt{\1}'),
+        (r'(?<![a-zA-Z\\])\\?exp\s?(?:\(([^()]{1,200})\)|\{([^{}]{1,200})\})',
+         lambda found: f'e^{{{found[1] or found[2]}}}'),
+        (r'\{\s?([a-zA-Z])\s?\}(?=[_^])', r'\1'),
+        (r'\^\{\\circ\}\s?\\text\s?\{\s?([CF])\s?\}', r'^{\\circ}\1'),
         (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln|alpha|beta|gamma|delta|theta|lambda|mu|sigma|omega)'
          r'(?![a-zA-Z])', r'\\\1'),
         (r'\{\s?(\w+)\s?\\choose\s(\w+)\s?\}', r'\\binom{\1}{\2}'),

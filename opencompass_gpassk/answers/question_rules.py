@@ -56,7 +56,11 @@ INTEGRAL = re.compile(r'\\int|integral|integrate|antiderivative|differential|积
 # A constant at the end of an antiderivative.
 CONSTANT = re.compile(r'\+\s?[CcKk](?:_\{?[01]\}?)?$')
 # The mark of an option: A. or (B) or C、.
-OPTION = re.compile(r'(?:^|(?<=[\s$(（,，;；]))[(（]?([A-J])\s?[.)）、．:：]')
+OPTION = re.compile(r'(?:^|(?<=[\s$(（,，;；{&]))[(（]?([A-J])\s?[.)）、．:：]')
+# What LaTeX sets around the text of an option: \\text{A)}\\ & 6 \\\\.
+TABULATED = re.compile(
+    r'^\s*\}|(?:\\text\w*\{|[{&])\s*$|\\(?:begin|end)\{\w+\*?\}|(?<!\\)\\(?=\s|$)|\\\\|&'
+)
 OPTION_LIMIT = 500  # characters
 # An answer that begins or ends with the letter of an option.
 LETTERED = re.compile(
@@ -79,6 +83,7 @@ def read_options(question: str) -> dict[str, Form]:
     marks = max(reversed(runs), key=len)
     ends = [*(mark.start() for mark in marks[1:]), len(question)]
     texts = [question[mark.end() : end] for mark, end in zip(marks, ends, strict=False)]
+    texts = [TABULATED.sub(' ', TABULATED.sub(' ', text)) for text in texts]
     if len(marks) < 2 or max(map(len, texts)) > OPTION_LIMIT:
         return {}
     texts[-1] = texts[-1].strip().partition('\n')[0]

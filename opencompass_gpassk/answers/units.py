@@ -25,7 +25,7 @@ SIZES = {
 }
 MEASURES = {*SIZES, *(kind for _, kind in SIZES.values())}
 VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)')
-LEADING = re.compile(r'(-?)(USD|¥|€|£)\s*')
+LEADING = re.compile(r'(-?)(USD|CAD|¥|€|£|₤|₹)\s*')
 
 
 def either(words: Iterable[str]) -> str:

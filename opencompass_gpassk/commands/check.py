@@ -12,7 +12,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.answers.worker_pool import Pair, check_in_order
 from opencompass_gpassk.commands import add_command
 from opencompass_gpassk.datasets.data_files import text_of
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     def pairs() -> Iterator[Pair]:
         for row in _rows(args.file):
             prediction, question = row.pop('prediction'), row.get('question')
-            answer = extract_answer(prediction, question or '')
+            answer = read_answer(prediction, question or '')
             if prediction == row['gold']:
                 answer = prediction
             begun.append(row | {'answer': answer or '', 'response': prediction})

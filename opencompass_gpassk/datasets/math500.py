@@ -7,7 +7,7 @@ import re
 from datasets import Dataset
 from opencompass.registry import LOAD_DATASET
 
-from opencompass_gpassk.answers.extract import boxed
+from opencompass_gpassk.answers.reader import boxed
 from opencompass_gpassk.datasets.base import GPassKDataset, make_dataset
 from opencompass_gpassk.datasets.data_files import (
     DataPart,

@@ -26,7 +26,7 @@ from opencompass.openicl.icl_evaluator import CircularEvaluator as RotationEvalu
 from opencompass.registry import ICL_EVALUATORS
 from opencompass.utils import get_logger
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.judge import JudgeError

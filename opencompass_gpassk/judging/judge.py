@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.progress_bar import progress_bar

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.answers.extract import ending, spoken
+from opencompass_gpassk.answers.speech import ending, spoken
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.progress_bar import with_progress

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 from opencompass_gpassk.answers.check import NOT_COMPARED, is_settled
-from opencompass_gpassk.answers.extract import ending, extract_answer, speech
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.answers.sameness import Relation
+from opencompass_gpassk.answers.speech import ending, spoken
 from opencompass_gpassk.answers.worker_pool import Pair, canonical_forms, check_in_order
 from opencompass_gpassk.formats.progress_bar import with_progress
 from opencompass_gpassk.judging.verdict import Judgement
@@ -83,7 +84,7 @@ def final_answer(
         question: The question, if it is known.
         truncated: Whether the response was cut off; None if unknown.
     """
-    answer = extract_answer(text, question, truncated=truncated)
+    answer = read_answer(text, question, cut_off=truncated is True)
     if answer is None and processed and len(text) <= LONGEST_PROCESSED:
         return text.strip() or None
     return answer
@@ -94,7 +95,7 @@ EMPTY, THOUGHTS_ONLY, REFUSED = 'empty', 'thoughts only', 'refused'
 
 def silence(response: str) -> str:
     """Return whether a response is empty, or says nothing beside its thoughts; '' if it speaks."""
-    if speech(response):
+    if spoken(response).strip():
         return ''
     return THOUGHTS_ONLY if ending(response) else EMPTY
 
@@ -115,7 +116,7 @@ def without_answer(gold: str, response: str, truncated: bool | None = None) -> J
     reason = 'cut off' if truncated else silence(response)
     if not reason and len(end) <= LONGEST_REFUSAL and REFUSAL.search(end):
         reason = '' if DIGIT.search(end) else REFUSED
-    shown = extract_answer(end) if reason == THOUGHTS_ONLY else None if reason else response
+    shown = read_answer(end) if reason == THOUGHTS_ONLY else None if reason else response
     if shown is None or is_settled(gold, shown):
         return Judgement(Verdict.INCORRECT, reason=reason or 'value absent')
     return Judgement(Verdict.INCORRECT, reason=reason or 'no answer', source=UNRECOGNISED)

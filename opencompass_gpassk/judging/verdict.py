@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from opencompass_gpassk.answers.braces import command_spans
-from opencompass_gpassk.answers.extract import BOXES, spoken
+from opencompass_gpassk.answers.braces import BOXES, command_spans
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.trials import Verdict
 
 Reading = tuple[Verdict, str]  # a verdict, and the reason if it is unjudged

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from opencompass_gpassk.answers.extract import spoken
+from opencompass_gpassk.answers.speech import spoken
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.http_client import in_thread
 from opencompass_gpassk.judging.judge import Asker, Judge, Ledger, ReadReply

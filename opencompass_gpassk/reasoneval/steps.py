@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from opencompass_gpassk.answers.extract import CHANNEL, CHANNEL_END, THINK_TAG, spoken
+from opencompass_gpassk.answers.speech import segments, spoken
 from opencompass_gpassk.reasoneval.markers import PARAGRAPH, Span, marked_steps
 from opencompass_gpassk.reasoneval.uncut_spans import Protected
 
@@ -100,7 +100,6 @@ RULERS = frozenset('-*_')
 NUMBER = re.compile(r'[*_(（]{0,3}\d{1,3}[.)）]{1,2}[*_]{0,2}')
 # White space and invisible characters, for which a tokenizer may make no token at all.
 INVISIBLE = re.compile('[\\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*')
-REPLY_START = re.compile(r'<\|start\|>\w{0,40}')
 
 
 def split_steps(
@@ -133,7 +132,7 @@ def split_steps(
         is empty if the response is empty, blank, or a dropped thought. Lines end with ``\\n``,
         unless a delimiter is given.
     """
-    parts = [spoken(response)] if thinking == 'drop' else _all_parts(response)
+    parts = [spoken(response)] if thinking == 'drop' else [text for text, _ in segments(response)]
     split = _by_rules if delimiter is None else lambda part: _by_delimiter(part, delimiter)
     steps = (step for part in parts if part.strip() for step in split(part))
     return [step for step in steps if not INVISIBLE.fullmatch(step)]
@@ -159,17 +158,6 @@ def require_steps(split: Iterable[Sequence[str]], delimiter: str | None) -> None
             'delimiter to the text between your steps, such as {"delimiter": "\\n"} in the file of '
             '--settings, or give the "steps" of each solution as a list'
         )
-
-
-def _all_parts(response: str) -> list[str]:
-    """Return thoughts and the rest of a response as separate texts, without tags."""
-    tags = [THINK_TAG]
-    if CHANNEL.search(response):
-        tags += [CHANNEL, REPLY_START, CHANNEL_END]
-    parts = [response]
-    for tag in tags:  # splitting gives a tag's groups, too
-        parts = [piece for part in parts for piece in tag.split(part)[:: tag.groups + 1]]
-    return parts
 
 
 def _by_delimiter(text: str, delimiter: str) -> list[str]:

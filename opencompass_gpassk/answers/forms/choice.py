@@ -10,8 +10,8 @@ from opencompass_gpassk.answers.forms.expression import Expression
 from opencompass_gpassk.answers.forms.form import Form, Parse, compare
 from opencompass_gpassk.answers.forms.sequence import LIST, Sequence
 from opencompass_gpassk.answers.forms.text import Text
+from opencompass_gpassk.answers.reader import is_sure
 from opencompass_gpassk.answers.sameness import Relation
-from opencompass_gpassk.answers.words_around import is_unchanged
 
 # The letter of a choice alone: A, (A), [A], A., (A):
 ALONE = re.compile(r'(?:\[\[|[(\[])?\s*([A-J])\s*(?:\]\]|[)\]])?[.:]?')
@@ -51,7 +51,7 @@ class Choice(Form):
             return None
         content = parse(lead[5])
         listed = isinstance(content, Sequence) and not content.is_ordered()
-        if listed or (isinstance(content, Text) and not is_unchanged(lead[5])):
+        if listed or (isinstance(content, Text) and not is_sure(lead[5])):
             return None
         return cls(text=text, letters=next(filter(None, lead.groups())), content=content)
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from opencompass_gpassk.answers.extract import extract_answer
+from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.formats.display import one_line, short_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import read_members
@@ -178,7 +178,7 @@ def _gives(text: str, answer: str | None) -> bool:
     """Tell whether a response may contain the answer that was scored."""
     if answer is None or ''.join(answer.split()) in ''.join(text.split()):
         return True
-    return extract_answer(text) == answer
+    return read_answer(text) == answer
 
 
 def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, str]]:
