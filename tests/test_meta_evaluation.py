@@ -251,17 +251,16 @@ def test_command_writes_json(
 ) -> None:
     """The JSON holds all figures with their thresholds, null where undefined."""
     invalid = scores_file(tmp_path, {0: [0.9, 0.8, 0.3, 0.1], 1: [0.7], 2: [0.6, 0.4, 0.0]})
-    idle = {'a': [[0, 0.2, 0.8], [0, 0.6, 0.4]], 'b': [[0, 0.1, 0.9], [0, 0.3, 0.7]]}
+    idle = {'a': [[0, 0.1, 0.9], [0, 0.6, 0.4]], 'b': [[0, 0.1, 0.9], [0, 0.05, 0.95]]}
     redundant = scores_file(tmp_path, idle, 'me_redundant_errors')
     output = tmp_path / 'out.json'
     command = ['reasoneval', 'meta', '--data', str(made), '--scores', str(invalid), str(redundant)]
-    command += ['--redundancy-by', 'mean', '--max-redundancy', '0.3']
     assert main([*command, '-o', str(output)]) == 0
     out, err = capsys.readouterr()
-    assert 'the score of a solution is the mean of its steps' in out
+    assert 'the score of a solution is that of its worst step' in out
     assert 'out.json written' in err
     found = json.loads(output.read_text())['evaluators']['me']
-    assert found['redundant']['solution']['threshold'] == 0.3
+    assert found['redundant']['solution']['threshold'] == 0.15
     assert found['redundant']['solution']['macro_f1'] == 1
     assert found['redundant']['step']['auc'] == 1
     row = found['invalid']['thresholds'][0]

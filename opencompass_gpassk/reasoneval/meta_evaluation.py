@@ -19,7 +19,7 @@ number in [0, 1] of a process reward model. ``"scores": null`` is a solution tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,6 @@ from opencompass_gpassk.metrics.reasoning import (
     validity,
 )
 from opencompass_gpassk.metrics.version_figures import ratio
-from opencompass_gpassk.reasoneval.batching import BatchedScorer
 from opencompass_gpassk.reasoneval.mr_math import (
     ErrorKind,
     LabelledSolution,
@@ -53,8 +52,6 @@ from opencompass_gpassk.reasoneval.mr_math import (
     read_id,
     read_set,
 )
-from opencompass_gpassk.reasoneval.solutions import Solution
-from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
@@ -198,8 +195,6 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-AGGREGATE = {ErrorKind.INVALID: 'min', ErrorKind.REDUNDANT: 'max'}
-
 Scores = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
@@ -211,7 +206,6 @@ class MetaEvaluation:
     Attributes:
         evaluator: The evaluator's name.
         kind: The kind of errors to find.
-        aggregate: How a solution's score is made from those of its steps.
         solution: Figures at solution level.
         step: Figures at step level.
         values: Shape (N,), the solutions' validity or redundancy, NaN where refused.
@@ -221,7 +215,6 @@ class MetaEvaluation:
 
     evaluator: str
     kind: ErrorKind
-    aggregate: str
     solution: Detection
     step: Detection
     values: Scores
@@ -230,25 +223,18 @@ class MetaEvaluation:
 
 
 def evaluate_files(
-    data: Path,
-    scores: Iterable[Path],
-    *,
-    thresholds: Mapping[ErrorKind, float | None] | None = None,
-    aggregates: Mapping[ErrorKind, str | None] | None = None,
-    report: Callable[[str], None] | None = None,
+    data: Path, scores: Iterable[Path], report: Callable[[str], None] | None = None
 ) -> list[MetaEvaluation]:
     """Compare the scores in files with people's labels in a folder's sets.
 
     Args:
         data: The folder; see :func:`~opencompass_gpassk.reasoneval.mr_math.find_sets`.
         scores: Files and folders of scores, of any evaluators.
-        thresholds: For each kind of errors, as in :func:`evaluate_scores`.
-        aggregates: For each kind of errors, as in :func:`evaluate_scores`.
         report: Takes a message on each file left out.
 
     Raises:
         ValueError: If a file is malformed, the set of some scores is missing or doesn't match
-            them, or a setting is invalid.
+            them.
     """
     sets = {kind: read_set(path, kind) for kind, path in find_sets(data).items()}
     found = []
@@ -259,52 +245,23 @@ def evaluate_files(
                 f'{data} has no set of {kind.value} errors, which {recorded.evaluator} scored; '
                 'add it, or leave those scores out'
             )
-        found.append(
-            evaluate_scores(
-                sets[kind],
-                recorded,
-                threshold=(thresholds or {}).get(kind),
-                aggregate=(aggregates or {}).get(kind),
-            )
-        )
+        found.append(_evaluate(sets[kind], recorded))
     return found
 
 
-def evaluate_scores(
-    solutions: Sequence[LabelledSolution],
-    recorded: RecordedScores,
-    *,
-    threshold: float | None = None,
-    aggregate: str | None = None,
-) -> MetaEvaluation:
-    """Compare an evaluator's scores with people's labels.
-
-    Args:
-        solutions: The set that was scored, with its labels.
-        recorded: A score for each line of each solution, or for each step.
-        threshold: In [0, 1]; by default the authors' for scores of this form.
-        aggregate: How a solution's score is made from those of its steps: 'min', 'max', 'mean' or
-            'geometric mean'. By default it is that of the worst step.
-
-    Raises:
-        ValueError: If a solution has no scores or a wrong number of them, scores belong to no
-            solution, or a setting is invalid.
-    """
+def _evaluate(solutions: Sequence[LabelledSolution], recorded: RecordedScores) -> MetaEvaluation:
     _require_same(solutions, recorded)
     invalid = recorded.kind is ErrorKind.INVALID
-    if threshold is None:
-        of_classes = VALIDITY_THRESHOLD if invalid else REDUNDANCY_THRESHOLD
-        threshold = of_classes if recorded.classes else PROCESS_REWARD_THRESHOLD
-    aggregate = AGGREGATE[recorded.kind] if aggregate is None else aggregate
+    of_classes = VALIDITY_THRESHOLD if invalid else REDUNDANCY_THRESHOLD
+    threshold = of_classes if recorded.classes else PROCESS_REWARD_THRESHOLD
     combine = solution_validity if invalid else solution_redundancy
     steps = [_step_values(one, recorded) for one in solutions]
-    values = np.array([combine(one, aggregate) for one in steps])
+    values = np.array([combine(one) for one in steps])
     errors = np.array([any(one.errors) for one in solutions])
     labelled = [v[: len(one.errors)] for v, one in zip(steps, solutions, strict=True)]
     return MetaEvaluation(
         evaluator=recorded.evaluator,
         kind=recorded.kind,
-        aggregate=aggregate,
         solution=detect(errors, values, threshold, below=invalid),
         step=detect(
             [error for one in solutions for error in one.errors],
@@ -412,27 +369,3 @@ def labelled_rate(evaluation: MetaEvaluation) -> float:
 def _right_answers(evaluation: MetaEvaluation) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     used = evaluation.answer_right & ~np.isnan(evaluation.values)
     return evaluation.errors[used], evaluation.values[used]
-
-
-def detect_errors(
-    scorer: BatchedScorer, solutions: Sequence[LabelledSteps]
-) -> dict[ErrorKind, Detection]:
-    """Score solutions; return how well wrong and idle steps are detected among the labelled ones.
-
-    Args:
-        scorer: The scorer. Thresholds are ReasonEval's: validity 0.5, redundancy 0.15.
-        solutions: Held-out solutions. Steps without label are read but don't count; steps of
-            refused solutions count as unscored.
-    """
-    scores = scorer.score([Solution(each.question, each.steps) for each in solutions])
-    labels, validities, redundancies = [], [], []
-    for solution, score in zip(solutions, scores, strict=True):
-        kept = np.array([label is not None for label in solution.labels], bool)
-        labels += [label for label in solution.labels if label is not None]
-        validities += score.validity[kept].tolist()
-        redundancies += score.redundancy[kept].tolist()
-    said = np.array(labels, np.int64)
-    return {
-        ErrorKind.INVALID: detect(said == -1, validities, VALIDITY_THRESHOLD, below=True),
-        ErrorKind.REDUNDANT: detect(said == 0, redundancies, REDUNDANCY_THRESHOLD, below=False),
-    }
