@@ -121,7 +121,7 @@ def made(tmp_path: Path) -> Path:
     """Three solutions of the invalid set, two of the redundant one, in a folder."""
     write(
         tmp_path / 'sets' / 'mr-math_invalid_errors.json',
-        [invalid_row(0, 2, [1, 2, 1]), invalid_row(1, 'N/A', [1]), invalid_row(2, '1', [2, 1])],
+        [invalid_row(0, 2, [1, 2, 1]), invalid_row(1, 'N/A', [1]), invalid_row(2, 1, [2, 1])],
     )
     rows = [
         {'id': 'a', 'question': '', 'model_output_step_format': [['x'], ['y']], 'rating': [1, 0]},
@@ -195,9 +195,9 @@ def test_folders_may_hold_other_files(made: Path, tmp_path: Path) -> None:
     found = find_scores([folder], said.append)
     assert [one.evaluator for one in found] == ['me', 'packed']
     assert len(said) == 2
-    with pytest.raises(ValueError, match='field scores is'):
+    with pytest.raises(ValueError, match='no scores of steps'):
         find_scores([other])
-    with pytest.raises(ValueError, match='no scores'):
+    with pytest.raises(ValueError, match='there are no scores;'):
         find_scores([write(tmp_path / 'empty' / 'x.txt', []).parent])
 
 
@@ -239,10 +239,10 @@ def test_sets_are_found(tmp_path: Path) -> None:
 def test_one_id_twice(made: Path, tmp_path: Path) -> None:
     """An id that stands twice is refused, in a set and in scores."""
     row = invalid_row(0, 'N/A', [1])
-    with pytest.raises(ValueError, match='line 2: field id: 0 stands twice'):
+    with pytest.raises(ValueError, match='line 2: id is 0, which stands twice'):
         read_set(write(tmp_path / 'invalid_errors.json', [row, row]), ErrorKind.INVALID)
     twice = [{'id': 0, 'scores': [0.5]}] * 2
-    with pytest.raises(ValueError, match='line 2: field id: 0 stands twice'):
+    with pytest.raises(ValueError, match='line 2: id is 0, which stands twice'):
         read_scores(write(tmp_path / 'me_invalid_errors.json', twice))
 
 

@@ -22,11 +22,13 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field
 
+from opencompass_gpassk.formats.decode import Text, Typed, decode
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.metrics.reasoning import (
@@ -46,16 +48,13 @@ from opencompass_gpassk.metrics.version_figures import ratio
 from opencompass_gpassk.reasoneval.mr_math import (
     ErrorKind,
     LabelledSolution,
-    field_error,
     find_sets,
     kind_named,
-    read_id,
     read_set,
 )
 
 SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
-WANTED = 'a list of one a line of the solution, or null for a refusal'
 
 
 class OtherScoresError(ValueError):
@@ -156,14 +155,14 @@ def read_scores(path: Path) -> RecordedScores:
     for number, line in numbered_lines(path):
         with at_line(path, number):
             row = parse_row(line)
-            given = row.get('scores', '')
-            if scores or given is None or isinstance(given, list):
-                solution = read_id(row)
-                if solution in scores:
-                    raise ValueError(f'field id: {solution} stands twice; leave one line out')
-                scores[solution] = None if given is None else _scores(given)
-        if not scores:  # a file of another kind, such as verdicts on whole solutions
-            raise OtherScoresError(f'{path}, line {number}: {field_error("scores", given, WANTED)}')
+        if not scores and 'scores' not in row:  # such as verdicts on whole solutions
+            raise OtherScoresError(f'{path}: there are no scores of steps in it')
+        with at_line(path, number):
+            read = decode(_Row, row)
+            solution = str(read.id)
+            if solution in scores:
+                raise ValueError(f'id is {solution}, which stands twice; leave one line out')
+            scores[solution] = None if read.scores is None else _scores(read.scores)
     widths = {given.shape[1] for given in scores.values() if given is not None}
     if len(widths) != 1:
         problem = 'classes and single numbers are mixed' if widths else 'there is no score in it'
@@ -176,23 +175,25 @@ def _evaluator(path: Path) -> str:
     return name if name.strip('_.- ') else path.absolute().parent.name
 
 
-def _scores(given: Any) -> Scores:
-    if not isinstance(given, list) or not given:
-        raise field_error('scores', given, WANTED)
-    for index, score in enumerate(given):
-        triple = isinstance(score, list) and len(score) == 3 and all(map(_is_share, score))
-        if not triple and not _is_share(score):
-            wanted = '[negative, neutral, positive] or one number, all from 0 to 1'
-            raise field_error(f'scores[{index}]', score, wanted)
-    if len({isinstance(score, list) for score in given}) > 1:
-        raise ValueError('field scores: classes and single numbers are mixed; give one of them')
-    scores = np.array(given, dtype=np.float64).reshape(len(given), -1)
+def _listed(score: Any) -> Any:
+    return score if isinstance(score, list) else [score]
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Score = Annotated[list[Share], BeforeValidator(_listed)]
+
+
+class _Row(Typed):
+    id: Text | int
+    scores: Annotated[list[Score], Field(min_length=1)] | None
+
+
+def _scores(given: list[list[float]]) -> Scores:
+    if len({len(score) for score in given}) > 1:
+        raise ValueError('scores: classes and single numbers are mixed; give one of them')
+    scores = np.array(given, dtype=np.float64)
     validity(scores)  # raises an error unless each row is a distribution
     return scores
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 Scores = NDArray[np.float64]
