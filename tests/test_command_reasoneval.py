@@ -262,11 +262,10 @@ def test_what_is_no_file_is_written_to_and_never_replaced(
 @pytest.mark.parametrize(
     ('row', 'message'),
     [
-        ('{"question": "q"}', 'field solution: a text is needed'),
-        ('{"problem": "q", "solution": "s"}', 'field question: missing'),
-        ('{"question": 1, "solution": "s"}', 'field question: int is not a text'),
-        ('{"question": "q", "steps": ["a", 2]}', 'field steps: a list of texts'),
-        ('{"question": "q", "steps": ["a"], "x": [1e400]}', 'field x: it holds a number beyond'),
+        ('{"question": "q"}', 'solution is missing; give a text'),
+        ('{"problem": "q", "solution": "s"}', 'question is missing'),
+        ('{"question": 1, "solution": "s"}', 'question is 1: should be'),
+        ('{"question": "q", "steps": ["a", 2]}', 'steps.1 is 2: should be'),
         ('[1]', 'a row is an object'),
     ],
 )
@@ -337,7 +336,7 @@ def test_good_solutions_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert 'min_validity is 1.5' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('value', [None, 'high', True, math.nan])
+@pytest.mark.parametrize('value', ['high', True, math.nan])
 def test_rows_without_scores_are_named(
     tmp_path: Path, value: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
