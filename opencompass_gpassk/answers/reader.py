@@ -597,6 +597,16 @@ FURTHER = re.compile(
     r'\n\W{0,4}(?:Question|Problem|Exercise|Instruction|User|Human|Input|Q|题目|问题?)'
     r'\s?\d*\W{0,3}[:：]'
 )
+AMID = re.compile(r'(?:[=+−×/^_(<\[{,，、\\:：-]|\s\*|\b(?:and|the|is|are|of|to|for|by|with))\Z')
+FULL_STOP = re.compile(r'\w\*{0,2}(?:\.(?:\s|\Z)|。)')
+
+
+def is_unfinished(text: str) -> bool:
+    """Tell whether a text was cut off: it ends amid a formula, or lacks only its last full stop."""
+    line = text.rpartition('\n')[2]
+    in_formula = line.count('\\(') != line.count('\\)') or text.count('\\[') > text.count('\\]')
+    stops = line[-1:].isalnum() and FULL_STOP.search(text) and len(WORD_OF_PROSE.findall(line)) > 2
+    return bool(stops or in_formula or line.count('(') > line.count(')') or AMID.search(line))
 
 
 def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> str | None:
@@ -627,7 +637,7 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
             return None if value is None or unfinished else _refined(value, question)
     value = told(last, question)
     in_code = last.count('```') % 2
-    return None if cut_off or in_code else value
+    return None if cut_off or is_unfinished(last) or in_code else value
 
 
 def _plain(text: str) -> str:
