@@ -152,8 +152,8 @@ RESTATED = re.compile(
 )
 RELATIVE = re.compile(  # the probability that it does not rain; that a red one is not last is
     r"\b(?:that|which|who)(?: \w+)? (?:does|do|did|can|will|is|are|has|have)(?: not|n't) \w+"
-    r"|\b(?:is|are|do|does)(?: not|n't) (?!(?:true|correct|that|the case|\w*clear|sure|certain|think"
-    r'|believe|say|mean|agree)\b)[^.]*(?=\b(?:is|are|equals?)\W*\Z)',
+    r"|\b(?:is|are|do|does)(?: not|n't) (?!(?:true|correct|that|the case|\w*clear|sure|certain"
+    r'|think|believe|say|mean|agree)\b)[^.]*(?=\b(?:is|are|equals?)\W*\Z)',
     re.IGNORECASE,
 )
 CLAUSE = re.compile(r'[\n.。!?！？,，;；:：](?!\d)')
