@@ -188,8 +188,6 @@ def page_data(
         for path, state in of_run.items()
         if any(path.resolve().is_relative_to(one) for one in asked)
     ]
-    order = {path: place for place, path in enumerate(chain(*states.values()))}
-    sources.results.sort(key=lambda one: order.get(one.path, len(order)))  # as the configs have it
     if not sources.results and not tasks:
         given = ', '.join(map(str, paths))
         told = ''.join(f'\n{fault}' for fault in faults)
