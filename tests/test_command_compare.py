@@ -57,7 +57,7 @@ def test_differences_are_those_of_the_result_files(
     file, markdown = tmp_path / 'c.json', tmp_path / 'c.md'
     assert main(['compare', *map(str, runs), '--json', str(file), '--markdown', str(markdown)]) == 0
     document = json.loads(file.read_text('utf-8'))
-    assert [one['data_set'] for one in document['data_sets']] == [GREEDY, SAMPLED]
+    assert [one['data_set'] for one in document['data_sets']] == [SAMPLED, GREEDY]
     told = capsys.readouterr()
     assert f'comparing {GREEDY}' in told.err
     for one in document['data_sets']:
@@ -72,14 +72,14 @@ def test_differences_are_those_of_the_result_files(
         for before, after in zip(a['details'], b['details'], strict=True):
             assert counts[before['problem_id']]['c'] == [before['c'], after['c']]
         assert one['gained'] + one['lost'] + one['unchanged'] == one['problems'] == 40
-    row = next(row for row in document['data_sets'][1]['differences'] if row['key'] == 'mG-Pass@4')
+    row = next(row for row in document['data_sets'][0]['differences'] if row['key'] == 'mG-Pass@4')
     for text in (told.out, markdown.read_text('utf-8')):
         assert 'lmb-n8: B minus A on 40 problems' in text
         assert decimal_text(row['first'], 1) in text
         assert decimal_text(row['difference'], 1) in text
         assert 'en/mG-Pass@4' not in text
         assert 'sign-flip' in text
-    first = document['data_sets'][1]
+    first = document['data_sets'][0]
     assert first['lost'] > first['lost_significantly'] > 0
     assert first['lost'] > 10
     count = f'Holm) more often: 0, less often: {first["lost_significantly"]}'
@@ -153,7 +153,7 @@ def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
     [
         (['--fail-if-worse', 'G-Pass@99'], 'G-Pass@99: not both have it; choose from '),
         (['--model-b', 'other'], '--model-b is other; choose from m'),
-        (['--dataset', 'none'], '--dataset none is in neither; choose from lmb-greedy, lmb-n8'),
+        (['--dataset', 'none'], '--dataset none is in neither; choose from lmb-n8, lmb-greedy'),
         (['--level', '2'], 'level of intervals is 2.0'),
         (['--level', '0.9999999'], '0.9999999 is too high for a test'),
         (['--json', '/nowhere/x.json'], 'there is no folder /nowhere'),
