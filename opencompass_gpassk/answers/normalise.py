@@ -75,6 +75,7 @@ REPLACEMENTS = [
         (r'\\overline\s?\{([A-Z]{2})\}', r'\1'),
         (r'\\(?:mathrm|text)\s?\{\s?([eid])\s?\}', r' \1 '),
         (r'\\text\s?\{\s?([\u4e00-\u9fff]+)\s?\}', r'\1'),
+        (r'\\(?:mathbf|bf)\s?\{\s?([ijk])\s?\}', r'\\vec{\1}'),
         (r'\\(?:textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|mathsf|rm)\s?\{',
          r'\\text{'),
         (r'<=', r'\\le '),

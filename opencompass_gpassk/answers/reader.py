@@ -83,7 +83,7 @@ ITEM = r'\s*(?:[-*•]|\d[.)]|[(（]\w[)）])[ \t]+([^\n]{1,150})'
 ITEMS = re.compile(rf'[*\s:：]*\n(?:{ITEM}(?:\n+|\Z)){{2,9}}')  # announced one below the other
 LETTERS_BELOW = re.compile(r'(?:\s*\n\W{0,3}[A-J]\W{0,3})+\Z')  # several options
 FILL = re.compile(
-    r'(?:```\w*\n|[\s:：*`#>]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
+    r'(?:```\w*\n|[\s:：*`#>}]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
     re.IGNORECASE,
 )
 STOP = re.compile(
@@ -240,7 +240,8 @@ def _box(text: str, question: str) -> Given | None:
     while found:
         between = text[found[-1].end : run[0].start]
         part = PART.search(between)
-        listed = BETWEEN.fullmatch(between) or (part and (part[1] or part[2]).lower() in asked)
+        numbered = part and ((part[1] or part[2]).lower() in asked or '\n' not in between)
+        listed = BETWEEN.fullmatch(between) or numbered
         if not listed and not (BESIDE.fullmatch(between) and not DERIVED.search(between)):
             break
         run.insert(0, found.pop())
@@ -317,7 +318,7 @@ MATH = re.compile(
     re.DOTALL,
 )
 NUMBER = re.compile(
-    r'(?<![a-zA-Z0-9.,^_{\\/√-])-?(?:\\?\$)?-?\d+(?:,\d{3})*(?:\.\d+)?(?:/\d+|:\d\d)?(?:\s?\\?%)?'
+    r'(?<![a-zA-Z0-9.,^_{\\/√-])-?(?:\\?\$)?-?(?:\d{1,3}(?:\.\d{3})+,\d\d|\d+(?:,\d{3})*(?:\.\d+)?)(?:/\d+|:\d\d)?(?:\s?\\?%)?'
     r'(?![a-zA-Z0-9_^{√]|[.,]\d)'
 )
 BOLD = re.compile(r'\*\*([^*\n]{1,80})\*\*')
