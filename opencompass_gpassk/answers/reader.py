@@ -83,7 +83,7 @@ ITEM = r'\s*(?:[-*•]|\d[.)]|[(（]\w[)）])[ \t]+([^\n]{1,150})'
 ITEMS = re.compile(rf'[*\s:：]*\n(?:{ITEM}(?:\n+|\Z)){{2,9}}')  # announced one below the other
 LETTERS_BELOW = re.compile(r'(?:\s*\n\W{0,3}[A-J]\W{0,3})+\Z')  # several options
 FILL = re.compile(
-    r'(?:```\w*\n|[\s:：*`#>}]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
+    r'(?:```\w*\n|(?<=\n)[-•]\s|[\s:：*`#>}]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
     re.IGNORECASE,
 )
 STOP = re.compile(
@@ -114,8 +114,8 @@ DOUBTED = re.compile(
     r"|(?:I|we|he|she|some) thought|let's (?:try|verify|check|test)"
     r'|trap|naive|careless|extraneous|distractor|(?:lower|upper) bound|close to|at (?:most|least)'
     r'|(?:less|more|greater|smaller|fewer) than(?! or)|half|twice|reciprocal|inverse|opposite'
-    r"|of the answer|the answer and)\b|n't\b"
-    r'|不(?!同|等式|妨)|[没非误猜]|错|可能|也许|大概|或许|如果|假[如设]|若|当|接近|[上下]界|陷阱|有人|[至最][多少]'
+    r"|of the answer|the answer and|(?<!each )other|previous)\b|n't\b"
+    r'|不(?!同|等式|妨)|[没非误猜假伪]|错|增根|其[他它]|上一|可能|也许|大概|或许|如果|假[如设]|若|当|接近|[上下]界|陷阱|有人|[至最][多少]'
     r'|相反数|倒数|[两一]倍|一半|对数|除',
     re.IGNORECASE,
 )
@@ -141,7 +141,9 @@ REFUTED = re.compile(
 TAKEN_BACK = re.compile(
     r'\b(?:wait|actually|correction|oops|sorry|scratch that|edit|mistake|misread|recheck\w*'
     r'|on reflection|true value|don.t (?:believe|think)|overcount\w*|i doubt'
-    r'|(?:it|answer) should (?:be|have been))\b|\bno[,:]'
+    r'|(?:it|answer) should (?:be|have been)|does(?: not|n.t) satisfy'
+    r'|must be (?:removed|excluded))\b'
+    r'|\bno[,:]'
     r'|\bhowever\b(?=[^.]*\bso there\b)|不对|更正|等等|抱歉|重新|改为|哎呀|其实|应[该为]',
     re.IGNORECASE,
 )
@@ -348,7 +350,8 @@ THEN = re.compile(
 )
 SHORT_LABEL = re.compile(r'^[^\d\n:：=$\\]{1,40}[:：]\s*(?=\S)')
 UNSURE = re.compile(
-    r"\b(?:not|no|none|never|cannot|however|but|error|unable|except|would|for example)\b|n't\b"
+    r'\b(?:not|no(?! doubt)|none|never|cannot|however|but|error|unable|except|would|for example)\b'
+    r"|n't\b"
     r'|不(?!同|等式|妨)|[没无非]|但|错',
     re.IGNORECASE,
 )
@@ -365,7 +368,7 @@ YES_OR_NO = re.compile(
 )
 ASKS_MORE = re.compile(r'\b(?:find|how many|how much|what|which)\b|多少|几|求', re.IGNORECASE)
 TRUTH = re.compile(
-    r'\W{0,6}(yes|no|true|false|是的?|否|不是|对|错|正确|错误)'
+    r'\W{0,6}(yes|no|true(?! \w+ (?:are|is))|false|是的?|否|不是|对|错|正确|错误)'
     r'(?![\w-])(?!\s(?:matter|doubt|more)\b)',
     re.IGNORECASE,
 )
@@ -540,12 +543,17 @@ def is_sure(text: str) -> bool:
     return not UNSURE.search(text) and not DOUBTED.search(text)
 
 
+CALCULATION = re.compile(r'(?:\s*[a-z]\s?=(?=[^=]+=))?[\d\s+*/().=-]*')
+
+
 def _last_side(formula: str) -> str:
     """Return the last side of a chain of equations; an equation with a name stays as it is."""
     formula = MATH.sub(lambda found: next(filter(None, found.groups())), formula)
     formula = formula if '\\begin' in formula else formula.replace('&', '')
     formula = re.split(r'\s(?:\\approx|≈)', formula)[0]
     sides = re.split(r'(?<!!)=(?![^{}]*\})', formula)
+    if len(sides) > 1 and CALCULATION.fullmatch(formula):  # whether it holds is compared
+        return formula.strip(' $')
     chain = len(sides) > 2 or (len(sides) == 2 and not re.search('[a-zA-Z]', sides[0]))
     return (sides[-1] if chain and not SEVERAL.search(formula) else formula).strip(' $')
 
@@ -622,7 +630,8 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
         question: The question, if it is known: it tells of options, of parts, and of yes or no.
         cut_off: Whether the response was cut off: then only a whole box or label gives an answer.
     """
-    pieces = [(_plain(text), kind) for text, kind in segments(response) if kind in SAID]
+    said = ((_plain(text), kind) for text, kind in segments(response) if kind in SAID)
+    pieces = [(text, kind) for text, kind in said if text]
     if not pieces:
         return None
     tagged = [text for text, kind in pieces if kind == 'answer']
