@@ -18,7 +18,7 @@ from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import decimal_text
-from opencompass_gpassk.results import read as sources
+from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.trials import read_trials, write_trials
 
 HOSTILE = '<script>alert(1)</script>\x1b[2J\u202e\u2028| a |\n# head `x` [l](javascript:1)'
@@ -151,7 +151,7 @@ def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ('arguments', 'message'),
     [
-        (['--fail-if-worse', 'G-Pass@99'], 'G-Pass@99: not both have it; choose from average@'),
+        (['--fail-if-worse', 'G-Pass@99'], 'G-Pass@99: not both have it; choose from '),
         (['--model-b', 'other'], '--model-b is other; choose from m'),
         (['--dataset', 'none'], '--dataset none is in neither; choose from lmb-n8, lmb-greedy'),
         (['--level', '2'], 'level of intervals is 2.0'),
@@ -174,7 +174,7 @@ def test_whatever_goes_wrong_is_no_fall(
     runs: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Python's own exit code of an exception would be 1."""
-    monkeypatch.setattr(sources, 'is_ours', lambda result: 1 / 0)
+    monkeypatch.setattr(Result, 'of', lambda stored: 1 / 0)
     assert main(['compare', *map(str, runs)]) == 2
     assert 'ZeroDivisionError' in capsys.readouterr().err
 

@@ -91,7 +91,7 @@ def test_what_a_postprocessor_of_a_model_leaves_is_no_answer(
     thinking = {'pred_postprocessor': {'type': without_thoughts}}
     result = evaluate(tmp_path, dataset, **(thinking if postprocessor in ('model', 'both') else {}))
     answers = [row['answers'][0]['answer'] for row in result['details'][:4]]
-    assert answers == [None, None, '2', 'So it is 3' if postprocessor == 'model' else '3']
+    assert answers == [None, None, '2', 'it is 3' if postprocessor == 'model' else '3']
 
 
 @TEXT_POSTPROCESSORS.register_module()

@@ -24,6 +24,7 @@ from opencompass_gpassk.judging.judge import JudgeError
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.reasoneval.solution_files import select
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
+from opencompass_gpassk.results.result import Reasoning
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 SCRIPTED = {'type': 'scripted_steps.ScriptedSteps'}
@@ -336,7 +337,7 @@ def test_a_judge_of_steps_is_kept_by_name(monkeypatch: pytest.MonkeyPatch) -> No
     found = ReasoningSettings.of({'judge': 'llm'}).as_dict()['judge']
     assert (found['model'], found['mode']) == ('a', 'llm')
     monkeypatch.setenv('OC_JUDGE_MODEL', 'b')
-    before = {'settings': {'judge': found}}
+    before = Reasoning(scorer='a', settings={'judge': found})
     settings = Changes().reasoning_of(before)
     assert settings is not None
     assert (settings.scorer, settings.judge_settings.recorded) == ('a', 'unknown')
@@ -415,8 +416,8 @@ def test_what_a_borrowed_threshold_means_is_told(tmp_path: Path) -> None:
 
 
 def test_the_threshold_of_another_scorer_is_not_kept() -> None:
-    """That of a result is, if the scorer is the same: results of earlier versions have 0.25."""
-    before = {'scorer': 'GAIR/ReasonEval-7B', 'threshold': 0.25}
+    """That of a result is, if the scorer is the same."""
+    before = Reasoning(scorer='GAIR/ReasonEval-7B', threshold=0.25)
     for model, threshold in (('GAIR/ReasonEval-7B', 0.25), ('demo', 0.5)):
         settings = Changes(reasoning={'model': model}).reasoning_of(before)
         assert settings is not None

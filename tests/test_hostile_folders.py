@@ -402,10 +402,9 @@ def test_a_result_of_another_form_is_refused(kind: str, run: Path) -> None:
     [
         {'signature': {'n': 4, 'judge': LONG}},
         {'signature': {'n': 4, 'sampling': {LONG: 1}}},
-        {LONG: 1.0},
         {'warnings': [LONG]},
         {'warnings': ['x'] * 2000},
-        {'judging': json.loads('{"a":' * 900 + '1' + '}' * 900)},
+        {'judging': {'settings': {'a': LONG * 3}}},
         {'k': [100_000]},
         {'details': [{'problem_id': 'p', 'n': 0, 'c': 0}] * 200_001},
         {'details': [{'problem_id': 'p', 'n': 1000, 'c': 0}] * 1001},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def resume(run: Path, before: int, after: int) -> None:
     (run / 'configs').mkdir(parents=True)
     (run / 'configs/20260101_000000.py').write_text(CONFIG, 'utf-8')
     infer_in_shards(run, data_set(OurSums), before)[-1].unlink()
+    shutil.rmtree(run / 'logs')
     infer_in_shards(run, data_set(OurSums), after)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from audit_trials import make_table, write_table
 from made_results import result_of
+from made_sweep import Sweep, make_sweep
 
 from opencompass_gpassk.results.read import (
     ModelResult,
@@ -51,8 +52,17 @@ def test_trials_without_a_result_are_found(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match='20270101_000000: it has no readable result'):
         results_at(tmp_path, print, alone=True)
     alone.write_bytes(alone.read_bytes()[:-20])
+    (result,) = results_at(alone, print, alone=True)
     with pytest.raises(ValueError, match=r'alone.*damaged gzip'):
-        results_at(alone, print, alone=True)
+        result.table()
+
+
+def test_models_keep_the_order_of_the_config(tmp_path: Path) -> None:
+    """The first is A of a comparison, whatever its name."""
+    models = {'b': 0.5, 'c': 0.5, 'a': 0.5}
+    run = make_sweep(tmp_path / '20260101_000000', models, Sweep(problems=4))
+    found = [one.model for one in results_at(run.folder, print)]
+    assert list(dict.fromkeys(found)) == [*models]
 
 
 def test_models_and_data_sets_are_chosen(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from opencompass_here import TASKS_HERE, opencompass
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.commands.run.job import Protocol, dataset_configs
+from opencompass_gpassk.commands.run.job import JobSettings, dataset_configs
 from opencompass_gpassk.datasets import RVBench
 
 HEAD = 'from opencompass_gpassk.rv.question import distinct, one_of, question, require, span\n'
@@ -77,8 +77,8 @@ def test_own_questions_are_a_data_set(mine: Path) -> None:
     assert RVBench.load(path=str(mine), names=['Benches'])['subject'] == ['parks'] * 6
     with pytest.raises(ValueError, match='per_group is 1; a group has at least 2 versions'):
         RVBench.load(path=str(mine), per_group=1)
-    protocol = Protocol(n=4, k=[2], greedy=True)
-    greedy, sampled = dataset_configs(str(mine), protocol)
+    job = JobSettings(n=4, k=[2], greedy=True)
+    greedy, sampled = dataset_configs(str(mine), job)
     assert (greedy['n'], sampled['n']) == (1, 4)
     kept = ('path', 'per_group', 'seed', 'languages')
     assert (
@@ -86,7 +86,7 @@ def test_own_questions_are_a_data_set(mine: Path) -> None:
         == (RVBench.load(path=str(mine))['question'])
     )
     mine.write_text(HEAD + BENCHES, 'utf-8')
-    assert dataset_configs(str(mine), protocol)[1]['abbr'] != sampled['abbr']
+    assert dataset_configs(str(mine), job)[1]['abbr'] != sampled['abbr']
 
 
 def question_with(parameters: str, answer: str = 'x', statement: str = 'What is <x>?') -> str:

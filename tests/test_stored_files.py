@@ -63,7 +63,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         'report run -o run/predictions/demo/sample-n2.json',
         'compare z.json z.json --json z.json',
         'compare z.json . --markdown z.trials.jsonl.gz',
-        'audit z.json -o z',
+        'audit z.json -o samples',
         'audit z.json recorded judge:samples.jsonl --draw samples.jsonl',
         'rv generate --from mine.py -o mine.py',
         'reasoneval filter scored.jsonl -o scored.jsonl',
@@ -104,19 +104,6 @@ def test_the_standard_input_is_an_input(folder: Path) -> None:
         os.dup2(kept, 0)
         os.close(kept)
     assert contents(folder) == before
-
-
-@pytest.mark.parametrize('name', ['out.json', 'out.md'])
-def test_a_planted_link_is_replaced(name: str) -> None:
-    """Under the name of a file that lies beside the one that the user named."""
-    Path('keep.txt').write_text('keep')
-    Path(name).unlink(missing_ok=True)
-    Path(name).symlink_to('keep.txt')
-    assert main(['score', 'samples.jsonl', '-o', 'z.json']) == 0
-    assert main(['audit', 'z.json', 'recorded', 'theirs', '-o', 'out']) in (0, 1)
-    assert main(['audit', 'z.json', '-o', 'out']) == 0
-    assert Path('keep.txt').read_text() == 'keep'
-    assert not Path(name).is_symlink()
 
 
 def test_a_link_that_the_user_names_is_followed() -> None:

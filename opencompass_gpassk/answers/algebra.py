@@ -37,6 +37,9 @@ UNSAFE = re.compile(
 )
 # A mixed number in an expression: 1\frac{1}{2}\pi.
 MIXED = re.compile(r'(?<![\d.^_}])(\d+)\s?(\\frac)\{(\d+)\}\{(\d+)\}')
+# Two letters that the parser takes for a differential: dg is d times g, but not where one may be.
+DIFFERENTIAL = re.compile(r'(?<![a-zA-Z\\])d\s?(?=[a-zA-Z]{1,2}(?![a-zA-Z]))')
+DERIVATIVE = re.compile(r'\\i*int|\\frac\s?\{\s?d\s?\w?\s?\}\s?\{\s?d')
 # One-letter bases and arguments in a row: \log_2 8.
 LOG_BASE = re.compile(r'(\\log)\s?_\s?(\w)\s')
 # Combinations of 5 things, 2 at a time, as they are written in Chinese: C_5^2.
@@ -125,6 +128,8 @@ def read(text: str) -> Any:
     for base, exponent in WRITTEN_POWER.findall(latex):  # the parser takes longer
         _check_power(int(base), int(exponent))
     latex = FACTORS.sub(r'\1\\cdot ', latex)
+    if not DERIVATIVE.search(latex):
+        latex = DIFFERENTIAL.sub(r'd\\cdot ', latex)
     latex = DEGREES.sub(r'\\cdot\\frac{\\pi}{180}', latex)
     latex = ODD_ROOT.sub(r'-\1{', latex)
     latex = ROOT_POWER.sub(r'(\1)', latex)

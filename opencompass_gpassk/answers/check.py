@@ -24,6 +24,7 @@ COMMA_SPACE = re.compile(r',\s')
 COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 # The number of one of several answers: (1) 3; (2) 5.
+TARGETS = re.compile(r'\s*\\#\s*\\#\s*')  # between several gold answers
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
 GIVEN = re.compile(r'[\u4e00-\u9fff，,\s]{1,20}(?=[a-zA-Z]\w?\s?=)')
 NAMED = re.compile(
@@ -44,6 +45,10 @@ SPACES = re.compile(
     r'(\\(?:text[a-z]{0,2}|mbox)\s*\{[^{}]*\}|\\[^a-zA-Z])'
     r'|(\\[a-zA-Z]+(?=\s+[a-zA-Z])|\d(?=\s+\d))?\s+'
 )
+
+# What a question may have said already: how large the units are, that it is a percentage.
+SCALE = re.compile(r'\s?(?:[mb]illion|thousand|[万亿]|%)$')
+TRUTH = {'T': 'true', 'F': 'false'}
 
 # With these reasons nothing was compared: it is not the rules that could not decide.
 NOT_COMPARED = frozenset(
@@ -97,7 +102,7 @@ def _golds(gold: str) -> list[str]:
     except ValueError:
         listed = None
     several = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
-    golds = [str(one) for one in listed] if several and listed else [gold]
+    golds = [str(one) for one in listed] if several and listed else TARGETS.split(gold)
     golds = [boxed(one) or one for one in golds]
     return golds if len(golds) == 1 else [', '.join(golds), *golds]
 
@@ -201,6 +206,10 @@ def canonical_quickly(answer: str) -> str | None:
 def _read(texts: Texts) -> tuple[Form, Form]:
     """Read two answers in their normal spelling, without the conditions behind them."""
     first, second = (_listed(text) for text in texts)
+    if first != texts[0] and second[:1] != '(':  # the parts of the answer have no numbers
+        second = f'({second})' if second.count(',') == first.count(',') else second
+    if first.lower() in TRUTH.values():
+        second = TRUTH.get(second, second)
     if NUMBERED.fullmatch(second) and ',' in first:  # ①② as (1)(2)
         second = second.replace(')', '),')
     first, second = read_conditions(first, second)
@@ -234,7 +243,9 @@ def _compare(left: Form, right: Form, texts: Texts, raw: Texts, question: str | 
         side = 'answer' if error.text in right.text else 'gold'
         relation, reason = Relation.UNKNOWN, f'{side} unparsable'
     cases = {'\\begin{cases}' in text for text in raw}
-    if relation is Relation.DIFFERENT and (len(cases) > 1 or _respaced(*texts)):
+    if relation is Relation.DIFFERENT and (
+        len(cases) > 1 or _respaced(*texts) or _rescaled(*texts)
+    ):
         relation = Relation.UNKNOWN
     if question:
         with suppress(UnreadableError):  # an option of the question
@@ -253,6 +264,15 @@ def _respaced(gold: str, answer: str) -> bool:
     """Tell whether only commas differ: 100,200 and 100, 200, one number or two? 1,5 or 1.5?"""
     first, second = (COMMA_SPACE.sub(',', text) for text in (gold, answer))
     return first == second or first == second.replace('.', ',')
+
+
+def _rescaled(gold: str, answer: str) -> bool:
+    """Tell whether two values may be the same where one is said in millions, or in percent."""
+    found = [SCALE.search(text) for text in (gold, answer)]
+    if [one and one[0] for one in found] in ([None, None], ['%', '%']):
+        return False
+    bare = [parse(SCALE.sub('', text)) for text in (gold, answer)]
+    return compare(*bare) is not Relation.DIFFERENT
 
 
 def _leaves(form: Form) -> int:

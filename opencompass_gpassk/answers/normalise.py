@@ -15,8 +15,12 @@ CHARACTERS = str.maketrans(
         '、': ',', '【': '[', '】': ']', '〈': '(', '〉': ')', '⩽': r'\le ', '⩾': r'\ge ',
         '≦': r'\le ', '≧': r'\ge ', '≈': r'\approx ', '∅': r'\emptyset ', '℃': r'^{\circ}C',
         '′': "'", '’': "'", '∠': r'\angle ', '△': r'\triangle ', '√': r'\sqrt', '∧': r'\wedge ',
-        'α': r'\alpha ', 'β': r'\beta ', 'θ': r'\theta ', 'λ': r'\lambda ', 'φ': r'\varphi ',
-        'ω': r'\omega ', '⁄': '/', '∫': r'\int ', '∑': r'\sum ',
+        'α': r'\alpha ', 'β': r'\beta ', 'γ': r'\gamma ', 'δ': r'\delta ', 'ε': r'\varepsilon ',
+        'η': r'\eta ', 'θ': r'\theta ', 'κ': r'\kappa ', 'λ': r'\lambda ', 'μ': r'\mu ',
+        'ν': r'\nu ', 'ξ': r'\xi ', 'ρ': r'\rho ', 'σ': r'\sigma ', 'τ': r'\tau ', 'φ': r'\varphi ',
+        'χ': r'\chi ', 'ψ': r'\psi ', 'ω': r'\omega ', 'Γ': r'\Gamma ', 'Δ': r'\Delta ',
+        'Λ': r'\Lambda ', 'Σ': r'\Sigma ', 'Φ': r'\Phi ', 'Ψ': r'\Psi ', 'Ω': r'\Omega ',
+        '⁄': '/', '∫': r'\int ', '∑': r'\sum ',
         'ℝ': r'\mathbb{R}', '\u00a0': ' ', '\u200b': '', '\ufeff': '',
     }
 )  # fmt: skip
@@ -46,6 +50,12 @@ def _hour(part: str, hour: int) -> int:
     return 0 if (part, hour) == ('凌晨', 12) else hour
 
 
+def _as_matrix(rows: re.Match[str]) -> str:
+    """Return a list of rows as a matrix."""
+    lines = [row.replace(',', ' & ') for row in re.findall(r'\[([^][]*)\]', rows[1])]
+    return f'\\begin{{pmatrix}}{ROW_END.join(lines)}\\end{{pmatrix}}'
+
+
 WORDED, WORDED_END = r'\s?(?:\\text\s?\{)?\s?', r'\s?\}?[.。]?\s?$'  # words alone, in text or not
 # Replacements, applied one after another to every answer.
 REPLACEMENTS = [
@@ -65,6 +75,7 @@ REPLACEMENTS = [
         (r'\\overline\s?\{([A-Z]{2})\}', r'\1'),
         (r'\\(?:mathrm|text)\s?\{\s?([eid])\s?\}', r' \1 '),
         (r'\\text\s?\{\s?([\u4e00-\u9fff]+)\s?\}', r'\1'),
+        (r'\\(?:mathbf|bf)\s?\{\s?([ijk])\s?\}', r'\\vec{\1}'),
         (r'\\(?:textbf|textit|textrm|textnormal|mbox|hbox|mathrm|mathbf|mathit|mathsf|rm)\s?\{',
          r'\\text{'),
         (r'<=', r'\\le '),
@@ -77,12 +88,20 @@ REPLACEMENTS = [
          r'\\emptyset '),
         (rf'^{WORDED}(?:(?i:does not exist|undefined|dne)|不存在){WORDED_END}', 'DNE'),
         (rf'^{WORDED}(?:(?i:infinitely many(?: solutions)?)|无穷多个?){WORDED_END}', r'\\infty '),
-        (r'^(-?)\s?(?:C|A|US|HK|NZ|S)USD ', r'\1USD '),
         (r'^(?:(?:negative|minus)\s|负)(?=[1-9])', '-'),
         (r'\\text\{\s*(?:per ?cent|pct|percentage(?: points?)?)\s*\}'
          r'|(?<=[\d}$])\s?(?:per ?cent|pct|percentage(?: points?)?)(?![a-z])',
          '%'),
         (r'(?<=\d)\{,\}(?=\d{3}(?!\d))', ''),
+        (r'(?<=\d),(?=\d{3}(?:,\d{3})*\s?(?:[mb]illion|thousand|[万亿]))', ''),
+        (r'^(\d{1,3}(?:\.\d{3})+),(\d\d)(?!\d)',
+         lambda found: f'{found[1].replace(".", "")}.{found[2]}'),
+        (r'(\.\d*[1-9])0{7,}\d{1,2}$', r'\1'),  # of a binary fraction: 0.30000000000000004
+        (r'\b0[xX][\da-fA-F]+$', lambda found: found[0].lower()),
+        (r'^\(?([a-j])\)$', lambda found: found[1].upper()),
+        # lists of another language: [(1, 2), (3, 4)]; rows of a matrix
+        (r'^\[\s?(\([^][]*\))\s?\]$', r'\1'),
+        (r'^\[\s?(\[[^][]*\](?:,\s?\[[^][]*\])+)\s?\]$', _as_matrix),
         (r'\{,\}', ','),
         (r'\+\s?\\infty', r'\\infty'),
         (r'(?<![a-zA-Z\\])inf(?:inity|ty)?(?![a-zA-Z])', r'\\infty '),
@@ -129,7 +148,7 @@ MISREAD = re.compile(r'\x0c(?=rac)|\t(?=ext\{|frac|imes)')
 MATH_WRAP = re.compile(r'\$\$?|(?<!\\)\\[][()]')
 CASES, ROW_END = re.compile(r'\\begin\{cases\}(.*?)\\end\{cases\}'), '\\\\'
 ESCAPED_TWICE = re.compile(r'\\\\(?=[a-zA-Z])')
-DOLLAR = re.compile(r'\\\$')
+DOLLAR = re.compile(r'\\\$|(?<![\w\\])(?:C|CA|A|AU|US|HK|NZ|S)\\?\$(?=\s?\d)')
 SPACE = re.compile(r'\s+')
 BOLD_END = re.compile(r'(?<![\^_*])\*+$')
 # Meaningless spaces: not between two letters, not between two digits, not after a comma.
@@ -168,7 +187,8 @@ def _as_script(match: re.Match[str]) -> str:
     """Return digits that are written above or below the line as a power or an index."""
     plain = unicodedata.normalize('NFKC', match[0]).replace('−', '-')
     above = unicodedata.decomposition(match[0][0]).startswith('<super>')
-    return f'^{{{plain}}}' if above else f'_{{{plain}}}'
+    braced = plain if len(plain) == 1 else f'{{{plain}}}'
+    return f'^{braced}' if above else f'_{braced}'
 
 
 def _plain(char: str) -> str:

@@ -169,6 +169,8 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
         (unspaced(normalise(m[1] or m['value'])) for m in reversed(list(ASKED.finditer(question)))),
         '',
     )
+    if answer.name and asked == unspaced(answer.text):  # E[W^2] = \tau
+        return compare(gold, parse(answer.name))
     if isinstance(answer, Equation) and answer.operators == '=' and len(answer.terms) == 2:
         left = unspaced(answer.terms[0].text)
         if asked and left == asked:  # m + n = 5

@@ -83,7 +83,7 @@ ITEM = r'\s*(?:[-*•]|\d[.)]|[(（]\w[)）])[ \t]+([^\n]{1,150})'
 ITEMS = re.compile(rf'[*\s:：]*\n(?:{ITEM}(?:\n+|\Z)){{2,9}}')  # announced one below the other
 LETTERS_BELOW = re.compile(r'(?:\s*\n\W{0,3}[A-J]\W{0,3})+\Z')  # several options
 FILL = re.compile(
-    r'(?:```\w*\n|[\s:：*`#>]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
+    r'(?:```\w*\n|(?<=\n)[-•]\s|[\s:：*`#>}]|(?:simply|therefore|thus|just|that|exactly|definitely)\b)*',
     re.IGNORECASE,
 )
 STOP = re.compile(
@@ -114,8 +114,8 @@ DOUBTED = re.compile(
     r"|(?:I|we|he|she|some) thought|let's (?:try|verify|check|test)"
     r'|trap|naive|careless|extraneous|distractor|(?:lower|upper) bound|close to|at (?:most|least)'
     r'|(?:less|more|greater|smaller|fewer) than(?! or)|half|twice|reciprocal|inverse|opposite'
-    r"|of the answer|the answer and)\b|n't\b"
-    r'|不(?!同|等式|妨)|[没非误猜]|错|可能|也许|大概|或许|如果|假[如设]|若|当|接近|[上下]界|陷阱|有人|[至最][多少]'
+    r"|of the answer|the answer and|(?<!each )other|previous)\b|n't\b"
+    r'|不(?!同|等式|妨)|[没非误猜假伪]|错|增根|其[他它]|上一|可能|也许|大概|或许|如果|假[如设]|若|当|接近|[上下]界|陷阱|有人|[至最][多少]'
     r'|相反数|倒数|[两一]倍|一半|对数|除',
     re.IGNORECASE,
 )
@@ -141,7 +141,9 @@ REFUTED = re.compile(
 TAKEN_BACK = re.compile(
     r'\b(?:wait|actually|correction|oops|sorry|scratch that|edit|mistake|misread|recheck\w*'
     r'|on reflection|true value|don.t (?:believe|think)|overcount\w*|i doubt'
-    r'|(?:it|answer) should (?:be|have been))\b|\bno[,:]'
+    r'|(?:it|answer) should (?:be|have been)|does(?: not|n.t) satisfy'
+    r'|must be (?:removed|excluded))\b'
+    r'|\bno[,:]'
     r'|\bhowever\b(?=[^.]*\bso there\b)|不对|更正|等等|抱歉|重新|改为|哎呀|其实|应[该为]',
     re.IGNORECASE,
 )
@@ -150,8 +152,10 @@ RESTATED = re.compile(
     r'[\s$*).。\\\]]*(?:(?:therefore|so|hence|thus|所以|因此)[\s,，]*)?\$?[a-z]\s?=\s?(-?[\d.]+?)\$?[.。\s]*\Z',
     re.IGNORECASE,
 )
-RELATIVE = re.compile(  # the probability that it does not rain
-    r"\b(?:that|which|who)(?: \w+)? (?:does|do|did|can|will|is|are|has|have)(?: not|n't) \w+",
+RELATIVE = re.compile(  # the probability that it does not rain; that a red one is not last is
+    r"\b(?:that|which|who)(?: \w+)? (?:does|do|did|can|will|is|are|has|have)(?: not|n't) \w+"
+    r"|\b(?:is|are|do|does)(?: not|n't) (?!(?:true|correct|that|the case|\w*clear|sure|certain"
+    r'|think|believe|say|mean|agree)\b)[^.]*(?=\b(?:is|are|equals?)\W*\Z)',
     re.IGNORECASE,
 )
 CLAUSE = re.compile(r'[\n.。!?！？,，;；:：](?!\d)')
@@ -238,7 +242,8 @@ def _box(text: str, question: str) -> Given | None:
     while found:
         between = text[found[-1].end : run[0].start]
         part = PART.search(between)
-        listed = BETWEEN.fullmatch(between) or (part and (part[1] or part[2]).lower() in asked)
+        numbered = part and ((part[1] or part[2]).lower() in asked or '\n' not in between)
+        listed = BETWEEN.fullmatch(between) or numbered
         if not listed and not (BESIDE.fullmatch(between) and not DERIVED.search(between)):
             break
         run.insert(0, found.pop())
@@ -315,7 +320,7 @@ MATH = re.compile(
     re.DOTALL,
 )
 NUMBER = re.compile(
-    r'(?<![a-zA-Z0-9.,^_{\\/√-])-?(?:\\?\$)?-?\d+(?:,\d{3})*(?:\.\d+)?(?:/\d+|:\d\d)?(?:\s?\\?%)?'
+    r'(?<![a-zA-Z0-9.,^_{\\/√-])-?(?:\\?\$)?-?(?:\d{1,3}(?:\.\d{3})+,\d\d|\d+(?:,\d{3})*(?:\.\d+)?)(?:/\d+|:\d\d)?(?:\s?\\?%)?'
     r'(?![a-zA-Z0-9_^{√]|[.,]\d)'
 )
 BOLD = re.compile(r'\*\*([^*\n]{1,80})\*\*')
@@ -345,7 +350,8 @@ THEN = re.compile(
 )
 SHORT_LABEL = re.compile(r'^[^\d\n:：=$\\]{1,40}[:：]\s*(?=\S)')
 UNSURE = re.compile(
-    r"\b(?:not|no|none|never|cannot|however|but|error|unable|except|would|for example)\b|n't\b"
+    r'\b(?:not|no(?! doubt)|none|never|cannot|however|but|error|unable|except|would|for example)\b'
+    r"|n't\b"
     r'|不(?!同|等式|妨)|[没无非]|但|错',
     re.IGNORECASE,
 )
@@ -362,7 +368,7 @@ YES_OR_NO = re.compile(
 )
 ASKS_MORE = re.compile(r'\b(?:find|how many|how much|what|which)\b|多少|几|求', re.IGNORECASE)
 TRUTH = re.compile(
-    r'\W{0,6}(yes|no|true|false|是的?|否|不是|对|错|正确|错误)'
+    r'\W{0,6}(yes|no|true(?! \w+ (?:are|is))|false|是的?|否|不是|对|错|正确|错误)'
     r'(?![\w-])(?!\s(?:matter|doubt|more)\b)',
     re.IGNORECASE,
 )
@@ -537,12 +543,17 @@ def is_sure(text: str) -> bool:
     return not UNSURE.search(text) and not DOUBTED.search(text)
 
 
+CALCULATION = re.compile(r'(?:\s*[a-z]\s?=(?=[^=]+=))?[\d\s+*/().=-]*')
+
+
 def _last_side(formula: str) -> str:
     """Return the last side of a chain of equations; an equation with a name stays as it is."""
     formula = MATH.sub(lambda found: next(filter(None, found.groups())), formula)
     formula = formula if '\\begin' in formula else formula.replace('&', '')
     formula = re.split(r'\s(?:\\approx|≈)', formula)[0]
     sides = re.split(r'(?<!!)=(?![^{}]*\})', formula)
+    if len(sides) > 1 and CALCULATION.fullmatch(formula):  # whether it holds is compared
+        return formula.strip(' $')
     chain = len(sides) > 2 or (len(sides) == 2 and not re.search('[a-zA-Z]', sides[0]))
     return (sides[-1] if chain and not SEVERAL.search(formula) else formula).strip(' $')
 
@@ -597,6 +608,16 @@ FURTHER = re.compile(
     r'\n\W{0,4}(?:Question|Problem|Exercise|Instruction|User|Human|Input|Q|题目|问题?)'
     r'\s?\d*\W{0,3}[:：]'
 )
+AMID = re.compile(r'(?:[=+−×/^_(<\[{,，、\\:：-]|\s\*|\b(?:and|the|is|are|of|to|for|by|with))\Z')
+FULL_STOP = re.compile(r'\w\*{0,2}(?:\.(?:\s|\Z)|。)')
+
+
+def is_unfinished(text: str) -> bool:
+    """Tell whether a text was cut off: it ends amid a formula, or lacks only its last full stop."""
+    line = text.rpartition('\n')[2]
+    in_formula = line.count('\\(') != line.count('\\)') or text.count('\\[') > text.count('\\]')
+    stops = line[-1:].isalnum() and FULL_STOP.search(text) and len(WORD_OF_PROSE.findall(line)) > 2
+    return bool(stops or in_formula or line.count('(') > line.count(')') or AMID.search(line))
 
 
 def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> str | None:
@@ -609,7 +630,8 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
         question: The question, if it is known: it tells of options, of parts, and of yes or no.
         cut_off: Whether the response was cut off: then only a whole box or label gives an answer.
     """
-    pieces = [(_plain(text), kind) for text, kind in segments(response) if kind in SAID]
+    said = ((_plain(text), kind) for text, kind in segments(response) if kind in SAID)
+    pieces = [(text, kind) for text, kind in said if text]
     if not pieces:
         return None
     tagged = [text for text, kind in pieces if kind == 'answer']
@@ -627,7 +649,7 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
             return None if value is None or unfinished else _refined(value, question)
     value = told(last, question)
     in_code = last.count('```') % 2
-    return None if cut_off or in_code else value
+    return None if cut_off or is_unfinished(last) or in_code else value
 
 
 def _plain(text: str) -> str:

@@ -57,13 +57,23 @@ def segments(response: str) -> list[tuple[str, str]]:
 
 def _marks(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield where each mark begins and ends, and what it does; the last one is the text's end."""
+    kinds: dict[str, str] = {}
     for mark in MARK.finditer(text):
-        name = '/thought' if mark['closing'] else ' '.join(filter(None, mark.groups()))
-        known = KIND.fullmatch(name)
-        plain = (mark['bracket'] or name.isupper()) and not known  # <CORRECT>, [A_B]
-        if not plain and not HTML.fullmatch(mark[0]):
-            yield *mark.span(), (known.lastgroup if known else None) or 'border'
+        if mark[0] not in kinds:
+            kinds[mark[0]] = _kind(mark)
+        if kinds[mark[0]]:
+            yield *mark.span(), kinds[mark[0]]
     yield len(text), len(text), 'end'
+
+
+def _kind(mark: re.Match[str]) -> str:
+    """Return what a mark does; '' if it is none."""
+    name = '/thought' if mark['closing'] else ' '.join(filter(None, mark.groups()))
+    known = KIND.fullmatch(name)
+    plain = (mark['bracket'] or name.isupper()) and not known  # <CORRECT>, [A_B]
+    if plain or HTML.fullmatch(mark[0]):
+        return ''
+    return (known.lastgroup if known else None) or 'border'
 
 
 def spoken(response: str) -> str:

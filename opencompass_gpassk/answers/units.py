@@ -24,7 +24,7 @@ SIZES = {
     for name, _, size in (entry.partition('=') for entry in WORDLISTS['size'])
 }
 MEASURES = {*SIZES, *(kind for _, kind in SIZES.values())}
-VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)')
+VALUE = re.compile(r'\d|\\(?:pi|sqrt|frac)|^[一二两三四五六七八九十百千]+$')
 LEADING = re.compile(r'(-?)(USD|CAD|¥|€|£|₤|₹)\s*')
 
 
@@ -42,7 +42,7 @@ COUNTERS = f'(?:{either(WORDLISTS["unit 1"])})'
 # in \\text{…} at the end.
 POWER = r'(?:\^\s?\{?\s?(?P<power>[23])\s?\}?)?'
 SUFFIX = re.compile(
-    rf'(?<=[\d\s)}}.])(?:(?P<unit>{WORDS}){POWER}'
+    rf'(?<=[\d\s)}}.一二三四五六七八九十百千])(?:(?P<unit>{WORDS}){POWER}'
     rf'|(?P<raise>square|sq\.?|cubic|cu\.?|平方|立方)\s?(?P<raised>{WORDS})'
     rf'|(?P<above>{WORDS})(?: per |/|每)(?P<below>{WORDS})'
     rf'|{KINDS}(?P<noun>{NOUN})(?: of {NOUN})?'
@@ -57,7 +57,7 @@ POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立
 
 def split_unit(text: str) -> tuple[str, str]:
     """Return (value, unit) of a value with a known unit before or after it; else (text, '')."""
-    compound = COMPOUND.fullmatch(TEXT_COMMAND.sub(r' \1 ', text).strip())
+    compound = COMPOUND.fullmatch(' '.join(TEXT_COMMAND.sub(r' \1 ', text).split()))
     if compound:
         first, second = UNITS[compound[2]], UNITS.get(compound[4], 'min')
         size = factor(first, second)

@@ -51,6 +51,7 @@ from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
 from opencompass_gpassk.results.figure_intervals import MOST, PER_TAIL, IntervalSettings
 from opencompass_gpassk.results.figures import Figure, parse_figure
 from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
+from opencompass_gpassk.runs.task_states import unfinished
 
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
@@ -169,11 +170,12 @@ def _run(args: argparse.Namespace) -> int:
     compared = []
     faults = []
     names = called(found.dataset for pair in pairs for found in pair)
+    partial = unfinished((found.run for pair in pairs for found in pair), _note)
     for pair in pairs:
         title = ' and '.join(dict.fromkeys(names[found.dataset] for found in pair))
         _note(f'comparing {title}')
         try:
-            one = _compare(pair, settings, levels, asked)
+            one = _compare(pair, settings, levels, asked, partial)
             compared.append(replace(one, margin=margin, title=title))
         except ValueError as error:  # a bad file only costs its own data set
             faults.append(short_line(str(error)))
@@ -286,7 +288,11 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
 
 
 def _compare(
-    pair: Pair, settings: IntervalSettings, levels: Mapping[int, float], asked: Figure | None
+    pair: Pair,
+    settings: IntervalSettings,
+    levels: Mapping[int, float],
+    asked: Figure | None,
+    partial: Mapping[Path, str],
 ) -> Compared:
     a, b = pair
     tables = a.table(), b.table()
@@ -322,7 +328,7 @@ def _compare(
         reasons,
         [
             *([] if reasons else copies(dict(zip('AB', tables, strict=True)))),
-            *cautions(a, b, look),
+            *cautions(a, b, partial, look),
             *filter(None, [longer]),
         ],
         sides_differ(*pair),

@@ -82,14 +82,15 @@ def _run(args: argparse.Namespace) -> int:
         )
     left_out: list[str] = []
     found = results_at(args.result, left_out.append)
+    found = without_earlier_looks(found, note)
+    partial = unfinished((one.run for one in found), left_out.append)
     for told in left_out:
         note(short_line(told))
     # What can't be read, or is left out, might miss the bar.
     shown: list[bool | None] = [None] if left_out else []
-    found = without_earlier_looks(found, note)
     for one in [one for one in found if not one.result.greedy] or found:
         table = one.table()
-        fault = unfinished(one.run, one.path) or one.contradiction(table)
+        fault = partial.get(one.path) or one.contradiction(table)
         answers: list[Answer] = [(None, fault)] if fault else []
         if rate is not None and not fault:
             answers.append(_every_problem(attempts(JudgedTrials.recorded(table)), rate))

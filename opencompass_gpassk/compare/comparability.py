@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
 from typing import NamedTuple
 
 from opencompass_gpassk.formats.display import share_text, short_line
@@ -16,7 +17,6 @@ from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.results.warnings import COPIES
-from opencompass_gpassk.runs.task_states import unfinished
 from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {
@@ -149,11 +149,20 @@ def _listed(numbers: Iterable[int]) -> str:
     return short_line(', '.join(map(str, numbers)), LONGEST)
 
 
-def cautions(a: ModelResult, b: ModelResult, look: Look | None = None) -> list[str]:
-    """Return what is wrong with each result by itself, and with a look that was not planned."""
+def cautions(
+    a: ModelResult, b: ModelResult, partial: Mapping[Path, str], look: Look | None = None
+) -> list[str]:
+    """Return what is wrong with each result by itself, and with a look that was not planned.
+
+    Args:
+        a: A result.
+        b: That which it is compared with.
+        partial: The states of tasks that are not finished, by the path of the result.
+        look: The look that was planned.
+    """
     found = []
     for side, one in (('A', a), ('B', b)):
-        if state := unfinished(one.run, one.path):
+        if state := partial.get(one.path):
             found.append(f'{side} is not finished: {state}')
         found += [f'{side}: {told}' for told in one.result.warnings if told.startswith(UNUSED)]
         if undecided := one.result.counts.undecided:

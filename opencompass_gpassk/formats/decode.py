@@ -59,7 +59,8 @@ def decode(kind: type[Kind], value: Any, name: str = '') -> Kind:
         return made
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-    where = '.'.join(map(str, (*([name] if name else ()), *first['loc'])))
+    way = [name, *map(str, first['loc'])]
+    where = '.'.join(reprlib.repr(one).strip("'") for one in way if one)
     if first['type'] == 'missing':
         raise ValueError(f'{where} is missing')
     wanted = first['msg'].removeprefix('Value error, ').removeprefix('Input ')

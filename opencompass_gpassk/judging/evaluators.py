@@ -108,7 +108,8 @@ def judge_by_replica(
         notes.append(f'{name} gave no verdict of some responses{retry}')
     judgements = []
     for row, (verdict, reason) in sorted(found.items()):
-        answer = final_answer(responses[row].text, processed=responses[row].is_answer)
+        one = responses[row]
+        answer = final_answer(one.text, processed=one.is_answer, truncated=one.truncated)
         judgements.append(Judgement(verdict, answer, reason, name))
     notes = list(dict.fromkeys(notes))
     described = {'mode': 'evaluator', 'notes': notes}  # for later results from these verdicts

@@ -19,7 +19,7 @@ from opencompass_gpassk.formats.display import called, short_line
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, read_json, read_object
 from opencompass_gpassk.results.judged_trials import VALIDITY
 from opencompass_gpassk.results.result import Result, Signature
-from opencompass_gpassk.runs.config import find_run
+from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
 from opencompass_gpassk.trials import SCHEMA, Trial, TrialTable, read_meta, read_trials
 
 TIME = re.compile(r'\d{8}_\d{6}')
@@ -380,7 +380,8 @@ def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -
         file.with_name(f'{file.name.removesuffix(TRIALS_ENDING)}.json')
         for file in sorted(root.rglob(f'*{TRIALS_ENDING}'))
     ]
-    resolved = {path: _resolved(path) for path in [*sorted(root.rglob('*.json')), *trials]}
+    there = [*_planned(run), *sorted(root.rglob('*.json')), *trials]
+    resolved = {path: _resolved(path) for path in there}
     meant = [
         path
         for path, whole in resolved.items()
@@ -402,6 +403,17 @@ def _take_run(run: Path, sources: Sources, seen: set[Path], only: Path | None) -
         if path not in read and resolved[path] in new and (alone := _of_trials(path, sources)):
             model = path.parent.relative_to(root).as_posix()
             sources.alone.append(ModelResult(model, path.stem, alone, path, run.name, run))
+
+
+def _planned(run: Path) -> list[Path]:
+    """Return the results that a run's config asks for, model by model; [] if nobody can read it."""
+    try:
+        pairs = planned_run(run, read_run_config(run)).pairs
+    except Exception:  # it may hold anything; who asks for the states of tasks is told
+        return []
+    models = [model for model, _ in pairs]
+    pairs.sort(key=lambda pair: models.index(pair[0]))
+    return [run / 'results' / model / f'{dataset}.json' for model, dataset in pairs]
 
 
 def _of_trials(path: Path, sources: Sources) -> Result | None:

@@ -10,7 +10,7 @@ import os
 import re
 import reprlib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -448,13 +448,14 @@ def states_of_results(run: Path, report: Callable[[str], None]) -> dict[Path, Ta
     return {run / 'results' / one.model / f'{one.dataset}.json': one for one in states}
 
 
-def unfinished(run: Path | None, result: Path) -> str:
-    """Return the state of a result's task in words, if it is not finished; '' if it is.
+def unfinished(runs: Iterable[Path | None], report: Callable[[str], None]) -> dict[Path, str]:
+    """Return the states of tasks that are not finished, in words, by the path of the result.
 
     Args:
-        run: The timestamp folder; None if no task made the result.
-        result: The result's file.
+        runs: Timestamp folders; None stands for results that no task made.
+        report: Takes a message for each run whose tasks are not known.
     """
-    faults: list[str] = []
-    found = states_of_results(run, faults.append).get(result) if run else None
-    return ''.join(faults) if found is None or found.state is State.FINISHED else str(found)
+    states: dict[Path, TaskState] = {}
+    for run in filter(None, dict.fromkeys(runs)):
+        states |= states_of_results(run, report)
+    return {path: str(one) for path, one in states.items() if one.state is not State.FINISHED}

@@ -274,6 +274,7 @@ def _chinese_integer(text: str) -> int:
 
 GOLD_DIGITS = 4  # significant digits that a decimal gold answer needs to stand for a value
 ANSWER_DIGITS = 6  # and those that a decimal answer needs
+FLOAT_DIGITS = 15  # that a floating point number surely has; the next may be noise
 
 
 def rounds(gold: Number, answer: Number) -> Relation:
@@ -292,7 +293,7 @@ def rounds(gold: Number, answer: Number) -> Relation:
         decimal, exact = answer, gold
     if not decimal.digits or exact.number.denominator == 1 or exact.number * decimal.number <= 0:
         return Relation.DIFFERENT
-    ulp = Fraction(10) ** -decimal.places
+    ulp = Fraction(10) ** (max(0, decimal.digits - FLOAT_DIGITS) - decimal.places)
     error = abs(exact.number - decimal.number)
     cut_off = abs(decimal.number) < abs(exact.number) and error < ulp
     rounded = error <= ulp / 2

@@ -52,7 +52,7 @@ class Text(Form):
         clock = CLOCK.search(TEXT_COMMAND.sub(r'\1', text))
         if '\\operatorname' in text or not (clock or _has_words(bare)):
             return None
-        return cls(text=text, words=_words(text))
+        return cls(text=text, words=_words(_unnamed(text)))
 
     def canonical(self) -> str:
         """Return the words."""
