@@ -12,7 +12,7 @@ import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.shared_store import Store, StoreError
-from opencompass_gpassk.reasoneval.scorers import SolutionScorer, checked_item, identity_of
+from opencompass_gpassk.reasoneval.scorers import SolutionScorer, checked, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 
@@ -93,8 +93,7 @@ def score_solutions(
     Raises:
         StoreError: If the store can't be used, or is read-only and lacks some scores; scores
             stored before are kept.
-        ValueError: If the scorer's settings aren't a mapping, its stream gives something other than
-            an index with scores of that solution's steps, or scores are missing or repeated.
+        ValueError: If the scorer's scores don't fit the steps, or some are missing.
     """
     distinct = list(dict.fromkeys(solutions))
     with ExitStack() as stack:
@@ -119,17 +118,13 @@ def score_solutions(
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
         if close := getattr(stream, 'close', None):  # so that a judge is not asked in vain
             stack.callback(close)
-        for item in stream:
-            index, found = checked_item(scorer, item, missing)
+        for index, given in stream:
+            if index < 0:
+                raise ValueError(f'{type(scorer).__name__}: {index} is no index of a solution')
             solution = missing[index]
-            if solution in scores:
-                raise ValueError(
-                    f'{type(scorer).__name__}.stream() gave scores of solution {index} twice; '
-                    'give the scores of each once'
-                )
-            scores[solution] = found
+            scores[solution] = checked(scorer, given, len(solution.steps))
             if kept is not None:
-                kept.add(solution, found)
+                kept.add(solution, scores[solution])
     if len(scores) < len(distinct):
         raise ValueError(
             f'{type(scorer).__name__} scored {len(scores)} of {len(distinct)} solutions; its '
