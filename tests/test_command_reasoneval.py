@@ -324,12 +324,12 @@ def test_good_solutions_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr().err
     for line in ('kept: 1 of 4 (25.0 %)', 'below validity 0.5: 1', 'without scores: 1'):
         assert line in told
-    assert 'no row has a verdict' in told and 'with a wrong answer' not in told
+    assert 'no row has a verdict' in told and 'by verdict: 0 of 4' in told
     file, wrong = tmp_path / 'judged.jsonl', json.dumps({'verdict': 'incorrect', 'validity': 1})
     file.write_text(f'{wrong}\n{json.dumps(rows[0])}\n')
     assert main(['reasoneval', 'filter', str(file)]) == 0
     told = capsys.readouterr().err
-    assert 'with a wrong answer: 1 of 2' in told and 'no row has' not in told
+    assert 'by verdict: 1 of 2' in told and 'no row has' not in told
     assert main([*argv, '--min-validity', '0', '--max-redundancy', '1']) == 0
     assert capsys.readouterr().out.count('\n') == 3
     assert main([*argv, '--min-validity', '1.5']) == 1

@@ -124,7 +124,6 @@ def test_settings_are_what_scores_depend_on(reward: RewardModel, tmp_path: Path)
         ({'good': 'right'}, "good of ProcessRewardScorer: 'right' is not one token"),
         ({'bad': 'ж'}, "bad of ProcessRewardScorer: 'ж' is not one token"),
         ({'bad': '+'}, 'is the token of bad'),
-        ({'batch_size': 0}, 'batch_size of ProcessRewardScorer: 0'),
         ({'max_tokens': 5000}, 'more than the 2048 positions'),
     ],
 )

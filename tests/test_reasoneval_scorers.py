@@ -89,9 +89,8 @@ def test_a_scorer_of_ones_own() -> None:
     ('settings', 'message'),
     [
         ({'type': 'score_writer.Nobody'}, "type of reasoning is 'score_writer.Nobody'"),
-        ({'type': Scorer, 'model_kwargs': {'dtype': 'auto'}}, 'give options alone'),
-        ({'judge': 'llm', 'options': {'long': 'refuse'}}, 'options of reasoning has long, but no'),
-        ({'judge': {'mode': 'llm', 'tail_length': 9}}, 'tail_length of judge has no effect'),
+        ({'type': Scorer, 'model_kwargs': {'dtype': 'auto'}}, 'your own scorer in options'),
+        ({'judge': 'llm', 'options': {'long': 'refuse'}}, 'options or model_kwargs of a model'),
         ({'model': 'x', 'options': {'speed': 2}}, "for StepScorer has no setting 'speed'"),
         ({'model': 'x', 'options': {'tokenizer': 2}}, "for StepScorer has no setting 'tokenizer'"),
         ({'reward_model': 'x', 'options': {'long': 'window'}}, 'for ProcessRewardScorer has no'),

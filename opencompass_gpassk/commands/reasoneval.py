@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections import Counter
 from dataclasses import fields
 from pathlib import Path
@@ -174,8 +173,6 @@ Keep the solutions that are valid and not redundant, for example for training (a
 (<data set>.steps.jsonl.gz), whose rows have verdicts. Rows are written unchanged.
 """
 
-OTHER_VERDICTS = {None: 'with a wrong answer', 'correct': 'without a right answer', 'any': ''}
-
 
 def _add_filter(actions: Any) -> None:
     parser = add_command(actions, 'filter', 'keep the good solutions', FILTERING, run_filter)
@@ -220,12 +217,9 @@ def run_filter(args: argparse.Namespace) -> int:
         (f'below validity {args.min_validity}', found.left_out['invalid']),
         (f'above redundancy {args.max_redundancy}', found.left_out['redundant']),
         ('without scores', found.left_out['refused']),
-        (OTHER_VERDICTS[args.verdict] if found.judged else '', found.left_out['other verdict']),
+        ('by verdict', found.left_out['other verdict']),
     ):
-        if not name:
-            continue
-        share = 100 * count / found.total if found.total else math.nan
-        note(f'{name}: {count} of {found.total} ({share:.1f} %)')
+        note(f'{name}: {count} of {found.total} ({100 * count / found.total:.1f} %)')
     return 0
 
 

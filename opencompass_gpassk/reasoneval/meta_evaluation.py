@@ -277,22 +277,12 @@ def _evaluate(solutions: Sequence[LabelledSolution], recorded: RecordedScores) -
 
 
 def _require_same(solutions: Sequence[LabelledSolution], recorded: RecordedScores) -> None:
-    ids = {one.solution_id for one in solutions}
-    for problem, found, remedy in (
-        (
-            'scores of solution {}, which is not in the set of {} errors',
-            recorded.scores.keys() - ids,
-            'leave out its line, or give the set that was scored to --data',
-        ),
-        (
-            'no scores of solution {} of the set of {} errors',
-            ids - recorded.scores.keys(),
-            'score it, or write null if it was refused',
-        ),
-    ):
-        if found:
-            told = problem.format(short_line(repr(min(found)), 60), recorded.kind.value)
-            raise ValueError(f'{recorded.path}: {told} ({len(found)} in all); {remedy}')
+    if differing := recorded.scores.keys() ^ {one.solution_id for one in solutions}:
+        raise ValueError(
+            f'{recorded.path}: solution {short_line(repr(min(differing)), 60)} is only in it, or '
+            f'only in the set of {recorded.kind.value} errors ({len(differing)} such in all); give '
+            'the set that was scored to --data, and null as the scores of a refused solution'
+        )
 
 
 def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores:

@@ -47,8 +47,9 @@ class ProcessRewardScorer(BatchedScorer):
             and ``max_tokens``. Longer solutions are refused.
 
     Raises:
-        ValueError: If a setting is out of its range, the tokenizer is slow, the tag, ``good`` or
-            ``bad`` isn't one of its tokens.
+        ValueError: If a setting is out of its range, or the tag, ``good`` or ``bad`` isn't one of
+            the tokenizer's tokens.
+        NotImplementedError: If the tokenizer is not a fast one.
     """
 
     score_columns = slice(1, None)  # of the good token
@@ -64,11 +65,6 @@ class ProcessRewardScorer(BatchedScorer):
         **batching: Any,
     ) -> None:
         super().__init__(model, tokenizer, **batching)
-        if not getattr(tokenizer, 'is_fast', False):
-            raise ValueError(
-                f'{type(tokenizer).__name__} is no fast tokenizer, so the positions of its tokens '
-                'are unknown; save it as one: AutoTokenizer.from_pretrained(…, use_fast=True)'
-            )
         self.step_tag = step_tag
         self.tag_id = self._tag_id()
         self.candidates = [self._token('bad', bad), self._token('good', good)]
