@@ -351,14 +351,11 @@ def opinions(
         said = [StoredVerdict(one.trial.verdict, one.trial.reason) for one in drawn]
     elif name == 'theirs':
         said = [
-            StoredVerdict(one.trial.other_verdict or Verdict.UNJUDGED, one.trial.other_source)
+            StoredVerdict(one.trial.other_verdict, one.trial.other_source)
+            if one.trial.other_verdict
+            else StoredVerdict(Verdict.UNJUDGED, 'no verdict of a tool: gpassk score LOG keeps it')
             for one in drawn
         ]
-        if all(one.verdict is Verdict.UNJUDGED for one in said):
-            raise ValueError(
-                'theirs: the trials hold no verdicts of another tool; score its logs with gpassk '
-                'score LOG -o RESULT, which keeps them'
-            )
     elif name == 'rule':
         answered = [one for one in drawn if one.trial.answer is not None]
         triples = [one.triple for one in answered]
