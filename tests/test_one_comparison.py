@@ -47,12 +47,12 @@ def made(folder: Path, kind: str, seed: int) -> Path:
 
 
 def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Assert that the command, the page and the tables agree on the primary figure."""
+    """Assert that the command, the page and the tables agree on the primary metric."""
     file = run.parent / 'compared.json'
     sides = ['--model-a', 'a', '--model-b', 'b', '--dataset', SAMPLED]
     assert main(['compare', str(run), *sides, '--json', str(file)]) == 0
     (data_set,) = json.loads(file.read_text())['data_sets']
-    (of_command,) = (one for one in data_set['differences'] if one['family'] == 'primary figure')
+    (of_command,) = (one for one in data_set['differences'] if one['family'] == 'primary metric')
     rejected = of_command['p_value'] <= 0.05
     if of_command['differing'] >= 6:
         assert (of_command['low'] > 0 or of_command['high'] < 0) is rejected

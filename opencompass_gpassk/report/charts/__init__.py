@@ -1,1 +1,1 @@
-"""A report's figures: one file a kind."""
+"""A report's metrics: one file a kind."""
