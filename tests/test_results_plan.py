@@ -25,7 +25,7 @@ def test_parts_of_accuracy_are_known() -> None:
     """Between problems it is the variance of p, within them E[p(1 - p)]/n."""
     found = plan(Estimator('accuracy'), Rates.of(2.0, 3.0))
     between = 2 * 3 / (5 * 5 * 6)
-    assert found.metric == pytest.approx(0.4)
+    assert found.mean == pytest.approx(0.4)
     assert found.between == pytest.approx(between)
     for n in (1, 7, 48):
         within = (0.4 * 0.6 - between) / n
@@ -43,7 +43,7 @@ def test_variances_are_those_of_simulated_runs(name: str, n: int) -> None:
     strength = rng.beta(rates.alpha[part], rates.beta[part])
     values = estimator(n, rng.binomial(n, strength))
     found = plan(estimator, rates)
-    assert found.metric == pytest.approx(values.mean(), abs=4e-3)
+    assert found.mean == pytest.approx(values.mean(), abs=4e-3)
     assert found.between + found.within(n) == pytest.approx(values.var(), rel=0.02)
     within = within_problem_variance(estimator, 12, rng.binomial(12, strength)).mean()
     assert found.within(12) == pytest.approx(within, rel=0.02)
@@ -104,7 +104,7 @@ def test_a_pilot_tells_of_a_population_that_is_no_beta_distribution() -> None:
     truth = plan(estimator, true)
     counts = np.full(4000, 32), rng.binomial(32, strength)
     found = plan(estimator, pilot_rates(*counts))
-    assert found.metric == pytest.approx(truth.metric, abs=0.015)
+    assert found.mean == pytest.approx(truth.mean, abs=0.015)
     assert found.between == pytest.approx(truth.between, rel=0.05)
     assert found.within(8) == pytest.approx(truth.within(8), rel=0.2)
     alone = plan(estimator, Rates.fitted(*counts))
