@@ -212,7 +212,7 @@ LONGEST = 60  # characters of a metric's name; a file's name may have 255 bytes,
 
 
 class MissingMatplotlibError(ValueError):
-    """Matplotlib, which the metrics need, is not installed."""
+    """Matplotlib, which the charts need, is not installed."""
 
 
 @contextmanager
@@ -285,16 +285,16 @@ def write_charts(
     paths: dict[Path, str] = {}
     for number, chart in enumerate(report_charts(board)):
         try:
-            metric = draw_chart(chart, width)
+            drawn = draw_chart(chart, width)
         except ImportError as error:
-            raise MissingMatplotlibError(f'no metrics without matplotlib: {INSTALL}') from error
+            raise MissingMatplotlibError(f'no charts without matplotlib: {INSTALL}') from error
         name = re.sub(r'[^\w.-]+', '_', chart.name)
         name = name if len(name) <= LONGEST else f'{name[: LONGEST - 20]}{name[-20:]}'
         if folder / f'{name}{kinds[0]}' in paths:
             name = f'{name}_{number}'
         for kind in kinds:
             path = folder / f'{name}{kind}'
-            save_chart(metric, path, one_line(chart.caption))
+            save_chart(drawn, path, one_line(chart.caption))
             paths[path] = chart.caption
     return paths
 

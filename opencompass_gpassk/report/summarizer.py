@@ -1,4 +1,4 @@
-"""OpenCompass's summarizer interface: reads result files, writes tables and metrics."""
+"""OpenCompass's summarizer interface: reads result files, writes tables and charts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GPassKSummarizer(DefaultSummarizer):
     """OpenCompass's own summary, and ours, which is printed when a job has ended.
 
     It writes ``summary_<time>.*`` as OpenCompass does, and the folder ``latest``: ``gpassk.md``,
-    ``.tex``, ``.csv`` and ``.json``, the page ``report.html``, ``metrics/`` as PNG and SVG, and
+    ``.tex``, ``.csv`` and ``.json``, the page ``report.html``, ``figures/`` as PNG and SVG, and
     ``gpassk.txt``, which is what is printed. The folder of an earlier summary gets its time as its
     name. In OpenCompass's table a cell without a metric shows the task's state.
 
@@ -193,7 +193,7 @@ class GPassKSummarizer(DefaultSummarizer):
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
         except Exception as error:  # a bad result must not cost the tables
-            self.logger.warning(f'some metrics are missing: {type(error).__name__}: {error}')
+            self.logger.warning(f'some charts are missing: {type(error).__name__}: {error}')
 
     def _others(self) -> str:
         """Return upstream's table of what ours don't show: other evaluators, and what was asked."""

@@ -1,1 +1,1 @@
-"""A report's metrics: one file a kind."""
+"""A report's charts: one file a kind."""
