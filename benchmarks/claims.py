@@ -7,7 +7,7 @@ rate of right responses is that of its difficulty, the model's skill and chance 
 find different problems hard). In half of the rows all skills are equal, so that each claim is
 false; in the others the first model is better than the rest and the last one worse. Models have 16
 samples of each problem, or every second one has 48. Verdicts are missing at random, or more often
-for hard problems; what the responses were is known here. The figure is G-Pass@8_1.0, the one most
+for hard problems; what the responses were is known here. The metric is G-Pass@8_1.0, the one most
 sensitive to a wrong verdict.
 
 A claim is false if the ranks say of more models than there are that they are better or worse; or
@@ -15,12 +15,12 @@ if a model is called the most stable that isn't alone the best. Power is the sha
 whose best model is called the most stable, and the share of the pairs that differ about which it is
 known.
 
-Pairs: two models with equal figures in the population, and then a second one that is better by
+Pairs: two models with equal metrics in the population, and then a second one that is better by
 SKILL (logit). Problems are alone or in clusters of four versions; the rates of both models have one
 shape, or the second solves nearly always or never; verdicts are missing at random, or only of wrong
-answers, or only of the first model's right ones, which biases the figure itself. A row shows how
-often one is called better by the primary figure, how often any other figure is, power, how often
-the interval of the primary figure contains the truth, and how often "at most 3 points less stable"
+answers, or only of the first model's right ones, which biases the metric itself. A row shows how
+often one is called better by the primary metric, how often any other metric is, power, how often
+the interval of the primary metric contains the truth, and how often "at most 3 points less stable"
 is said of a model that is 3 points less stable.
 
 A row of equal models misses if the lower 99 % limit of its share of false claims, by Wilson, is
@@ -31,10 +31,10 @@ stops at the first claim that one is better. In one row only the problems that t
 solved less often are extended.
 
 Differences: how often does the 95 % interval of ``gpassk compare`` contain the difference in the
-population of problems? Rates are as above, placed so that the models' figures have given means. A
+population of problems? Rates are as above, placed so that the models' metrics have given means. A
 cell is a pair of models, a number of problems (as they are, or each in two languages, of which four
-of five have the same rates), numbers of samples, and a figure. The table has the least and the mean
-coverage of some cells, and their intervals' mean width. The mark is 92 % in each cell if figures
+of five have the same rates), numbers of samples, and a metric. The table has the least and the mean
+coverage of some cells, and their intervals' mean width. The mark is 92 % in each cell if metrics
 are at least 2 %.
 
 Verdicts: 1 % of right answers are called wrong, 0.5 % of wrong ones right, or half of the right
@@ -71,7 +71,7 @@ from opencompass_gpassk.metrics.look_levels import look_levels
 from opencompass_gpassk.metrics.missing import expected, right_among_missing
 from opencompass_gpassk.metrics.paired import ranks_of, sign_flip_test, step_down
 from opencompass_gpassk.metrics.share_intervals import bounded_mean_interval, wilson
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.metric import parse_metric
 from opencompass_gpassk.results.true_verdicts import TrueVerdicts, truth_range
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -180,7 +180,7 @@ def simulated(case: Case, seed: int) -> Outcome:
 def filled(
     n: Integers, right: Integers, missing: Integers, estimators: Sequence[Estimator]
 ) -> NDArray[np.float64]:
-    """Return figures' values, as expected over the missing verdicts, shape (figures, models, P)."""
+    """Return metrics' values, as expected over the missing verdicts, shape (metrics, models, P)."""
     chances = [
         right_among_missing(lost, of_n - lost, of_c)
         for of_n, of_c, lost in zip(n, right, missing, strict=True)
@@ -215,7 +215,7 @@ def drawn_down(
     """Return differences of two models with equally many samples, as ``compare`` draws them.
 
     Returns:
-        Shape (DRAWS, P, figures); None if both have equally many.
+        Shape (DRAWS, P, metrics); None if both have equally many.
     """
     least = n.min(axis=0)
     if (n == least).all():
@@ -280,7 +280,7 @@ def looks_row(pair: str, p_values: NDArray[np.float64]) -> list[str]:
 
 
 class Null(NamedTuple):
-    """Two models with equal figures.
+    """Two models with equal metrics.
 
     Attributes:
         problems: Number of problems.
@@ -298,7 +298,7 @@ class Null(NamedTuple):
     missing: str
 
 
-PEAK = 'of one peak'  # figures of nearly 0, which 8 samples show as 0, and 48 don't
+PEAK = 'of one peak'  # metrics of nearly 0, which 8 samples show as 0, and 48 don't
 LOST = ('none', '2 % at random', '10 % at random', '10 % of wrong ones', "10 % of first's right")
 NULLS = [
     *(Null(p, (16, 16), 'one', 1, 'none') for p in (24, 45, 119, 500)),
@@ -349,7 +349,7 @@ def pair_claims(case: Null, gap: float, skill: float, seed: int) -> tuple[bool, 
         lost_right[1] = 0
     missing, right = lost_right + lost_wrong, correct - lost_right
     member = np.arange(case.problems) // case.clusters
-    estimators = [parse_figure(name).estimator() for name in ('G-Pass@8_1.0', *OTHERS)]
+    estimators = [parse_metric(name).estimator() for name in ('G-Pass@8_1.0', *OTHERS)]
     steps = np.stack(
         [
             paired(values, n, right, missing, 0, 1)
@@ -396,7 +396,7 @@ def nulls(pool: ProcessPoolExecutor, runs: int) -> None:
             f'{100 * equal[:, i].mean():.1f} (biased)' if biased else told_share(equal[:, i])
             for i in (0, 1)
         ]
-        if case.shape == 'other':  # other figures do differ
+        if case.shape == 'other':  # other metrics do differ
             shares[1] = '–'
         held = f'{100 * np.concatenate([equal[:, 2], less[:, 2]]).mean():.1f}'
         told = f'{100 * less[:, 3].mean():.1f}' if gap else '–'
@@ -412,7 +412,7 @@ class Pair(NamedTuple):
     """Two models on the same problems.
 
     Attributes:
-        first: The first model's figure in the population, a share.
+        first: The first model's metric in the population, a share.
         second: The second's.
         shared: Standard deviation of the problems' difficulty, which both models share (logit).
         own: Those of what only the first finds difficult, and only the second.
@@ -440,20 +440,20 @@ COMPARED = {
         Pair(share, share, 0.0, (7.0, 0.7)) for share in (0.003, 0.02, 0.1, 0.3, 0.95)
     ],
 }
-FIGURES = ('accuracy', 'pass@8', 'G-Pass@8_0.5', 'G-Pass@8_1.0', 'mG-Pass@8')
+METRICS = ('accuracy', 'pass@8', 'G-Pass@8_0.5', 'G-Pass@8_1.0', 'mG-Pass@8')
 SIZES = (30, 45, 119, 500)
 SAMPLES = ((8, 8), (16, 16), (48, 48), (48, 16))
 SHARED = 0.8  # of the problems in two languages, those with the same rate in both
 RUNS = 1000
-MARK, LEAST = 92.0, 0.02  # percent of the runs if figures are at least this share
+MARK, LEAST = 92.0, 0.02  # percent of the runs if metrics are at least this share
 NORMAL = np.linspace(-8, 8, 2001)
 DENSITY = np.exp(-(NORMAL**2) / 2) / np.exp(-(NORMAL**2) / 2).sum()
 
 
 @cache
-def place(figure: str, share: float, spread: float) -> float:
-    """Return the mean logit at which a figure of rates with this spread has a given mean."""
-    estimator = parse_figure(figure).estimator()
+def place(metric: str, share: float, spread: float) -> float:
+    """Return the mean logit at which a metric of rates with this spread has a given mean."""
+    estimator = parse_metric(metric).estimator()
     right = np.arange(estimator.k + 1)
     of_counts = estimator(estimator.k, right)
 
@@ -465,10 +465,10 @@ def place(figure: str, share: float, spread: float) -> float:
 
 
 def covered(
-    pair: Pair, problems: int, languages: int, samples: tuple[int, int], figure: str
+    pair: Pair, problems: int, languages: int, samples: tuple[int, int], metric: str
 ) -> tuple[float, float]:
     """Return the share of runs whose interval contains the truth, and the mean width."""
-    name = f'differences {pair} {problems} {languages} {samples} {figure}'
+    name = f'differences {pair} {problems} {languages} {samples} {metric}'
     rng = np.random.default_rng([*name.encode()])
     size = problems, RUNS
     models = tuple(zip((pair.first, pair.second), pair.own, strict=True))
@@ -477,7 +477,7 @@ def covered(
         difficulty = rng.normal(0, pair.shared, size)
         return [
             expit(
-                place(figure, share, float(np.hypot(pair.shared, own)))
+                place(metric, share, float(np.hypot(pair.shared, own)))
                 + difficulty
                 + rng.normal(0, own, size)
             )
@@ -488,7 +488,7 @@ def covered(
     for _ in range(languages - 1):
         alike = rng.random(size) < SHARED
         asked.append([np.where(alike, *both) for both in zip(asked[0], rates(), strict=True)])
-    estimator = parse_figure(figure).estimator()
+    estimator = parse_metric(metric).estimator()
     first, second = (
         estimator(n, np.arange(n + 1))[rng.binomial(n, np.concatenate(rate))]
         for n, rate in zip(samples, zip(*asked, strict=True), strict=True)
@@ -515,7 +515,7 @@ def interval(
 
 def differences(pool: ProcessPoolExecutor) -> None:
     """Print the table of differences, and the cells that miss the mark."""
-    headings = ('models', 'figures, %', *(f'{size} problems' for size in SIZES))
+    headings = ('models', 'metrics, %', *(f'{size} problems' for size in SIZES))
     print(f'{RUNS} runs a cell: least coverage / mean coverage, % (mean width, points)')
     print('| ' + ' | '.join(headings) + ' |\n|' + '---|' * len(headings), flush=True)
     missed, cells = [], 0
@@ -523,7 +523,7 @@ def differences(pool: ProcessPoolExecutor) -> None:
         for pair in pairs:
             shown = []
             for size in SIZES:
-                settings = list(product([pair], [size], (1, 2), SAMPLES, FIGURES))
+                settings = list(product([pair], [size], (1, 2), SAMPLES, METRICS))
                 found = 100 * np.array(list(pool.map(covered, *zip(*settings, strict=True))))
                 least, (mean, width) = found[:, 0].min(), found.mean(axis=0)
                 shown.append(f'{least:.1f} / {mean:.1f} ({width:.1f})')
@@ -532,8 +532,8 @@ def differences(pool: ProcessPoolExecutor) -> None:
                     missed += [
                         (share, settings[i]) for i, share in enumerate(found[:, 0]) if share < MARK
                     ]
-            figures = f'{100 * pair.first:g} and {100 * pair.second:g}'
-            print('| ' + ' | '.join([kind, figures, *shown]) + ' |', flush=True)
+            metrics = f'{100 * pair.first:g} and {100 * pair.second:g}'
+            print('| ' + ' | '.join([kind, metrics, *shown]) + ' |', flush=True)
     print(f'{len(missed)} of {cells} cells are below {MARK:g} %')
     for share, setting in sorted(missed)[:20]:
         print(f'{share:.1f}', *setting)
@@ -578,10 +578,10 @@ VERDICT_HEADINGS = (
 
 
 def imputed(case: Errors, seed: int) -> list[float]:
-    """Plant errors, label some verdicts, and estimate the figure under true verdicts.
+    """Plant errors, label some verdicts, and estimate the metric under true verdicts.
 
     Returns:
-        Truth, recorded figure, estimate, and both ends of the range, in percent.
+        Truth, recorded metric, estimate, and both ends of the range, in percent.
     """
     rng = np.random.default_rng([*b'verdicts', seed])
     rate = RATES[case.rates](rng)
@@ -628,12 +628,12 @@ def imputed(case: Errors, seed: int) -> list[float]:
     verdicts = TrueVerdicts(table, audit['known'])
     chances = LabelledOutcomes.of(audit['outcomes'], verdicts.outcomes).chances
 
-    def figure(right: NDArray[np.bool_]) -> float:
+    def metric(right: NDArray[np.bool_]) -> float:
         counts = right.reshape(PROBLEMS, FEW).sum(axis=1)
         return 100 * float(np.mean(g_pass_at_k(FEW, counts, K, 1.0)))
 
-    drawn = [figure(right) for right in verdicts.draw(chances, TRUTH_DRAWS)]
-    return [figure(truth), figure(said), float(np.mean(drawn)), *truth_range(drawn)]
+    drawn = [metric(right) for right in verdicts.draw(chances, TRUTH_DRAWS)]
+    return [metric(truth), metric(said), float(np.mean(drawn)), *truth_range(drawn)]
 
 
 def verdict(right: bool) -> Verdict:
@@ -642,14 +642,14 @@ def verdict(right: bool) -> Verdict:
 
 
 def verdicts_row(case: Errors, found: NDArray[np.float64]) -> list[str]:
-    """Return the mean figures, and how often and how far the truth is outside of the range."""
+    """Return the mean metrics, and how often and how far the truth is outside of the range."""
     truth, recorded, estimate, low, high = found.T
     outside = np.maximum(np.maximum(low - truth, truth - high), 0.0)
     missed = outside > 1e-9
-    figures = [f'{one.mean():.1f}' for one in (truth, recorded, estimate, high - low)]
+    metrics = [f'{one.mean():.1f}' for one in (truth, recorded, estimate, high - low)]
     covered = 100 * (1 - missed.mean())
     by = f'{outside[missed].mean():.1f}' if missed.any() else '–'
-    return [case.errors, case.rates, case.answers, str(case.labels), *figures, f'{covered:.1f}', by]
+    return [case.errors, case.rates, case.answers, str(case.labels), *metrics, f'{covered:.1f}', by]
 
 
 def main() -> None:

@@ -254,11 +254,11 @@ def _add_meta(actions: Any) -> None:
         metavar='PATH',
         help='files of scores, or folders of them',
     )
-    parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
+    parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the metrics: JSON')
 
 
 def run_meta(args: argparse.Namespace) -> int:
-    """Print and write the figures of all evaluators."""
+    """Print and write the metrics of all evaluators."""
     check_outputs([args.output], [args.data, *args.scores])
     found = evaluate_files(args.data, args.scores, report=note)
     for table in [*meta_tables(found), *threshold_tables(found)]:
