@@ -35,6 +35,11 @@ JUDGED_THRESHOLD = 0.5  # a judge's scores are 0 or 1
 # Settings that scores depend on; others may name code on a hub.
 OF_SCORES = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
 OF_LOADING = ('dtype', 'device_map')
+# Settings of a judge that are about answers, or have prompts of their own.
+OF_ANSWERS = {
+    *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
+    *('recheck_different', 'price_per_mtok'),
+}
 
 
 @dataclass(frozen=True)
@@ -116,6 +121,11 @@ class ReasoningSettings(Settings):
             raise ValueError(
                 f"judge of reasoning is {judge!r}; steps are judged by a model: use 'llm' "
                 "or settings such as dict(model='…', api_base='http://…/v1')"
+            )
+        if idle := sorted(given.changed().keys() & OF_ANSWERS):
+            raise ValueError(
+                f'{", ".join(idle)} of judge: no effect on the steps of solutions, which have '
+                'prompts of their own; leave it out'
             )
 
     def as_dict(self) -> dict[str, Any]:
