@@ -31,12 +31,12 @@ FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 # and permutations, A_5^2.
 UNSAFE = re.compile(
     r'\d\s+\d|/\s?\d+\s?(?:[a-zA-Z(]|\\(?!cdot|r|\\|[%}]|end))'
-    r'|\\(?:text|ldots|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|(?<!\^)(?<!\^\{)\d\s?\}?_|!!'
+    r'|\)\s?_|\\(?:text|ldots|dot|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|(?<!\^)(?<!\^\{)\d\s?\}?_|!!'
     r'|(?<![\\a-zA-Z])(?:exp|[CP]\(\d)'
     r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d+(?![\d^]))'
 )
-# A mixed number in an expression: 1\frac{1}{2}\pi.
-MIXED = re.compile(r'(?<![\d.^_}])(\d+)\s?(\\frac)\{(\d+)\}\{(\d+)\}')
+# A mixed number in an expression, or a product: 1\frac{1}{2}\pi.
+MIXED = re.compile(r'(?<![\d.^_}])\d+\s?\\frac\{\d+\}\{\d+\}')
 # Two letters that the parser takes for a differential: dg is d times g, but not where one may be.
 DIFFERENTIAL = re.compile(r'(?<![a-zA-Z\\])d\s?(?=[a-zA-Z]{1,2}(?![a-zA-Z]))')
 DERIVATIVE = re.compile(r'\\i*int|\\frac\s?\{\s?d\s?\w?\s?\}\s?\{\s?d')
@@ -136,8 +136,11 @@ def read(text: str) -> Any:
     latex = DECIMAL.sub(_as_fraction, latex)
     normalization = NormalizationConfig(malformed_operators=True, boxed='none')
     try:
-        expression = _converter().parse(MIXED.sub(_as_sum, normalize_latex(latex, normalization)))
-    except (MemoryError, RecursionError, TooLargeError):
+        plain = normalize_latex(latex, normalization)
+        if MIXED.search(plain):
+            raise UnreadableError(text)
+        expression = _converter().parse(plain)
+    except (MemoryError, RecursionError, TooLargeError, UnreadableError):
         raise
     except Exception as error:  # a generated parser may raise anything
         raise UnreadableError(text) from error
@@ -197,13 +200,6 @@ def _as_fraction(match: re.Match[str]) -> str:
     return f'(\\frac{{{int(whole + part)}}}{{{10 ** len(part)}}})'
 
 
-def _as_sum(match: re.Match[str]) -> str:
-    whole, command, above, below = match.groups()
-    if len(above) > len(below) or (above >= below and len(above) == len(below)):
-        return match.group()
-    return f'({whole}+{command}{{{above}}}{{{below}}})'
-
-
 def is_scalar(text: str) -> bool:
     """Tell whether an expression is a single value and can't be a vector."""
     from sympy import Expr
@@ -217,7 +213,7 @@ def is_scalar(text: str) -> bool:
 
 
 PRECISION = 120  # digits
-DENOMINATOR_DIGITS = 9
+DENOMINATOR, EXACT = 10**9, Fraction(1, 10**80)  # of values that are shown as fractions
 # Generic points: the i-th variable takes the i-th number of a row.
 POINTS = (
     ('1.2394', '0.7193', '2.1377', '1.6091', '0.3911', '2.7713'),
@@ -298,13 +294,10 @@ def _digits(part: Any) -> str:
     """Return a number as a fraction if it is one of small numbers, else rounded."""
     import mpmath
 
-    if abs(part) < 10**DENOMINATOR_DIGITS:
-        with mpmath.workdps(PRECISION):
-            exact = Fraction(mpmath.nstr(part, PRECISION, strip_zeros=False))
-            near = exact.limit_denominator(10**DENOMINATOR_DIGITS)
-        if abs(exact - near) < Fraction(1, 10**80):
-            return str(near)
-    return str(mpmath.nstr(part, 30))
+    with mpmath.workdps(PRECISION):
+        exact = Fraction(mpmath.nstr(part, PRECISION, strip_zeros=False))
+    near = exact.limit_denominator(DENOMINATOR)
+    return str(near) if abs(exact - near) < EXACT else str(mpmath.nstr(part, 30))
 
 
 # Names that may stand for whole numbers.

@@ -54,12 +54,13 @@ def read_conditions(gold: str, answer: str) -> tuple[str, str]:
     """
     (first, own), (second, other) = (_split(text) for text in (gold, answer))
     kinds = {one[1] for one in (own, other) if one}
-    if len(kinds) != 1:
+    known = kinds in ({'Z'}, {'R'}) or (own and other)
+    if len(kinds) != 1 or not known:
         return gold, answer
     if kinds != {'Z'}:
-        if kinds == {'R'} and own and other and own[0] not in letters(second):
+        if own and other and own[0] not in letters(second):
             second = renamed(second, other[0], own[0])
-        return (first, second) if kinds == {'R'} or (own and other) else (gold, answer)
+        return first, second
     names = [one[0] if one else _counter(text) for text, one in ((first, own), (second, other))]
     if not all(names):
         return gold, answer

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from opencompass_gpassk.answers.conditions import letters
-from opencompass_gpassk.answers.forms import Choice, Equation, Expression, Number, Sequence, Text
+from opencompass_gpassk.answers.forms import Choice, Equation, Number, Sequence, Text
 from opencompass_gpassk.answers.forms.form import Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.sameness import Relation, all_of
@@ -30,10 +30,9 @@ INTERVAL = re.compile(
     r'interval|range|domain|inequalit|[xy]\$?-coordinate|区间|范围|定义域|值域|解集|不等式',
     re.IGNORECASE,
 )
-BASE = re.compile(r'\bbase[ -]?\$?(\w+)|([一二三四五六七八九十]{1,3}|\d{1,2})进制', re.IGNORECASE)
 ROUNDED = re.compile(
     r'nearest (?P<place>\w{1,12})|(?<!\w)(?P<places>\w{1,9}) decimal places?'
-    r'|保留\s?(?P<chinese>\w)\s?位小数|精确到\s?\$?(?P<unit>0\.0*1)',
+    r'|保留\s?(?P<chinese>\w)\s?位小数',
     re.IGNORECASE,
 )
 EXACT = re.compile(r'\bexact', re.IGNORECASE)
@@ -52,9 +51,6 @@ ORDER = re.compile(
     r'|从[小大高低]到[大小低高]|排列|排序|顺序',
     re.IGNORECASE,
 )
-INTEGRAL = re.compile(r'\\int|integral|integrate|antiderivative|differential|积分|原函数|微分')
-# A constant at the end of an antiderivative.
-CONSTANT = re.compile(r'\+\s?[CcKk](?:_\{?[01]\}?)?$')
 # The mark of an option: A. or (B) or C、.
 OPTION = re.compile(r'(?:^|(?<=[\s$(（,，;；{&]))[(（]?([A-J])\s?[.)）、．:：]')
 # What LaTeX sets around the text of an option: \\text{A)}\\ & 6 \\\\.
@@ -157,41 +153,26 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
             return compare(replace(gold, unit=unit), answer)
     if relation is Relation.SAME and ORDER.search(question) and not _is_in_order(gold, answer):
         return Relation.UNKNOWN
-    if (
-        isinstance(gold, Expression)
-        and isinstance(answer, Expression)
-        and INTEGRAL.search(question)
-    ):
-        bare = [CONSTANT.subn('', one.text) for one in (gold, answer)]
-        if bare[0][1] and bare[1][1]:
-            return compare(parse(bare[0][0]), parse(bare[1][0]))
     asked = next(
         (unspaced(normalise(m[1] or m['value'])) for m in reversed(list(ASKED.finditer(question)))),
         '',
     )
     if answer.name and asked == unspaced(answer.text):  # E[W^2] = \tau
         return compare(gold, parse(answer.name))
+    told = unspaced(normalise(question))
     if isinstance(answer, Equation) and answer.operators == '=' and len(answer.terms) == 2:
-        left = unspaced(answer.terms[0].text)
-        if asked and left == asked:  # m + n = 5
-            return compare(gold, answer.terms[1])
-        told = unspaced(normalise(question))  # factor x^2 - 9: x^2 - 9 = (x - 3)(x + 3)
-        same = left in told and unspaced(answer.text) not in told
-        return compare(gold, answer.terms[1]) if same and len(left) > 2 else relation
+        left = unspaced(answer.terms[0].text)  # m + n = 5
+        # factor x^2 - 9: x^2 - 9 = (x - 3)(x + 3)
+        same = len(left) > 2 and left in told and unspaced(answer.text) not in told
+        return compare(gold, answer.terms[1]) if same or left == asked else relation
     if relation is Relation.SAME and asked not in ('', answer.name) and not gold.name:
-        told = unspaced(normalise(question)) if len(answer.name) > 2 else ''
         other = answer.name in letters(' '.join(MATH.findall(question)))  # y, where x is asked
-        other = other or (told != '' and unspaced(answer.name) in told)
-        other = other or asked[0] == answer.name[:1] == '\\'  # \cos x, not \sin x
+        other = other or (len(answer.name) > 2 and unspaced(answer.name) in told)
         return Relation.UNKNOWN if other else relation
     if relation is not Relation.UNKNOWN:
         return relation
-    if isinstance(gold, Number) and isinstance(answer, Number) and gold.base != answer.base:
-        bases = {(base[1] or base[2]).lower() for base in BASE.finditer(question)}
-        asked_base = _count(bases.pop()) if len(bases) == 1 else None
-        known = asked_base == (gold.base or answer.base)
-        return Relation.SAME if known and gold.written() == answer.written() else relation
-    if isinstance(gold, Sequence) and isinstance(answer, Sequence) and _asks_pair(question):
+    pair = PAIR.search(question) and not INTERVAL.search(question)
+    if pair and isinstance(gold, Sequence) and isinstance(answer, Sequence):
         listed = answer.brackets == '' and len(answer.text.split(',')) == len(answer.elements)
         if gold.brackets != '()' or not listed or answer.name:
             return relation
@@ -204,24 +185,12 @@ def settle(relation: Relation, gold: Form, answer: Form, question: str) -> Relat
     return Relation.SAME if near else Relation.DIFFERENT
 
 
-def _asks_pair(question: str) -> bool:
-    """Tell whether a question asks for coordinates, and not for an interval."""
-    return PAIR.search(question) is not None and not INTERVAL.search(question)
-
-
 def _places(question: str) -> int | None:
     """Return how many digits behind the point a question asks for, None if it doesn't."""
     match = None if EXACT.search(question) else ROUNDED.search(LAST.split(question.strip())[-1])
     if not match:
         return None
-    if match['unit']:
-        return len(match['unit']) - 2
     if match['place']:
         return PLACES.get(match['place'].lower())
-    return _count((match['places'] or match['chinese']).lower())
-
-
-def _count(text: str) -> int | None:
-    """Return a whole number in digits or words, None for any other text."""
-    number = Number.read(text, parse)
-    return int(number.number) if number else None
+    places = parse((match['places'] or match['chinese']).lower()).constant()
+    return None if places is None else int(places)

@@ -6,12 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
 
 from opencompass_gpassk.answers.braces import split_top, split_with
 from opencompass_gpassk.answers.conditions import number_set
 from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare, is_name
-from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
 from opencompass_gpassk.answers.sameness import Relation, all_of
 
@@ -30,8 +28,6 @@ WITHOUT = re.compile(
 SEPARATORS = (('or', CUP), ('or', OR), ('without', WITHOUT), ('and', AND), (',', COMMA))
 SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|\||:')
 MEMBER = re.compile(r'\\in(?![a-zA-Z])')
-# |x - 4| < 2
-SIZE = re.compile(r'\|\s?([a-zA-Z])\s?([-+][^|<>=]*)?\|\s?(<|>|\\le|\\ge)\s?([^|<>=]+)')
 COMPARISON = re.compile(r'\\(?:le|ge|ne|in)(?![a-zA-Z])|(?<!:)[<>]|=')
 FLIP = {'>': '<', '\\ge': '\\le', '<': '>', '\\le': '\\ge'}
 VARIABLE = re.compile(r'(?<!\\)(?<![a-zA-Z])(?![ei](?![a-zA-Z]))[a-zA-Z](?![a-zA-Z])')
@@ -39,10 +35,7 @@ REALS = re.compile(
     rf'{number_set("R")}|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
     r'|全体实数|任意实数|一切实数|所有实数|实数集?'
 )
-SIGNED = re.compile(r'(?:all |the )?(non-?)?(positive|negative) real(?: number)?s?|([正负])实数')
-INTEGERS = re.compile(number_set('Z'))
 BUILDERS = 4  # greatest number of braces in a text that is read as a set
-INTEGERS_LIMIT = 200
 EMPTY = re.compile(r'\\emptyset|\\\{\s?\\\}|(?:the )?(?:empty|null) set|空集')
 TOLERANCE = Fraction(1, 10**25)
 
@@ -85,9 +78,8 @@ class Set(Form):
             return None
         found = _read(text, parse)
         if found and found.is_finite():  # a list, which reads x = 1 or x = 2 with their names
-            builder = text.startswith('\\{') and len(split_top(text[2:-2], SUCH_THAT)) > 1
             points = tuple(dict.fromkeys(found.parts()))
-            return Sequence(text=text, brackets='{}', elements=points) if builder else None
+            return Sequence(text=text, brackets='{}', elements=points) if CUP.search(text) else None
         return found and replace(found, text=text)
 
     @classmethod
@@ -187,9 +179,6 @@ def _read(text: str, parse: Parse, variable: str = '') -> Set | None:
         return Set(operation='or')
     if REALS.fullmatch(text):
         return ALL
-    signed = SIGNED.fullmatch(text)
-    if signed:
-        return _signed(signed[2] == 'positive' or signed[3] == '正', bool(signed[1]))
     for operation, separator in SEPARATORS:
         pieces = split_top(text, separator)
         if len(pieces) > 1:
@@ -200,14 +189,6 @@ def _read(text: str, parse: Parse, variable: str = '') -> Set | None:
         or _read_condition(text, parse, variable)
         or _read_interval(text, parse)
     )
-
-
-def _signed(positive: bool, opposite: bool) -> Set:
-    """Return the positive or the negative numbers; the opposite of one is the other with 0."""
-    zero = Number(number=Fraction(0))
-    if positive is opposite:
-        return Set(bounds=(None, zero), brackets='(]' if opposite else '()')
-    return Set(bounds=(zero, None), brackets='[)' if opposite else '()')
 
 
 def _read_joined(
@@ -262,33 +243,11 @@ def _read_builder(text: str, parse: Parse) -> Set | None:
     found = _operand(condition[0], parse, name)
     if found is None or found.name not in ('', name):
         return None
-    if not domain or REALS.fullmatch(domain[0]):
-        return replace(found, name='')
-    return _whole(found) if INTEGERS.fullmatch(domain[0]) else None
-
-
-def _whole(found: Set) -> Set | None:
-    """Return the integers of an interval between two numbers."""
-    low, high = (bound.constant() if bound else None for bound in found.bounds or (None, None))
-    if low is None or high is None or not 0 <= high - low <= INTEGERS_LIMIT:
-        return None
-    left_out = {
-        end for end, bracket in zip((low, high), found.brackets, strict=True) if bracket in '()'
-    }
-    whole = [Fraction(n) for n in range(ceil(low), floor(high) + 1) if n not in left_out]
-    numbers = tuple(Number(number=n) for n in whole)
-    return _points(Sequence(brackets='{}', elements=numbers)) if numbers else None
+    return None if domain and not REALS.fullmatch(domain[0]) else replace(found, name='')
 
 
 def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
-    """Read ``a < x \\le b``, ``x > a``, ``|x| < a``, ``x \\ne a`` or ``x \\in A``."""
-    size = SIZE.fullmatch(text)
-    if size:
-        name, shift, sign, radius = size.groups()
-        start, stop = (f'-({shift or 0}){way}({radius})' for way in '-+')
-        if sign in ('<', '\\le'):
-            return _read(f'{start}{sign} {name}{sign} {stop}', parse, variable)
-        return _read(f'{name}{FLIP[sign]} {start} or {name}{sign} {stop}', parse, variable)
+    """Read ``a < x \\le b``, ``x > a``, ``x \\ne a`` or ``x \\in A``."""
     sides, operators = split_with(text, COMPARISON)
     if not 2 <= len(sides) <= 3 or not all(sides):
         return None
