@@ -401,12 +401,15 @@ def _agree(first: Any, second: Any) -> bool:
 
 def _digits_of_terms(expression: Any) -> int:
     """Return how many digits the largest or smallest term has before or after the point, about."""
-    from sympy import Function, preorder_traversal
+    from sympy import preorder_traversal
 
     points = [_at(point, names_of(expression)) for point in (POINTS[0], POINTS[-1])]
-    nodes = [one for one in preorder_traversal(expression) if one.is_Atom or one.is_Pow]
-    nodes += expression.atoms(Function)
-    return max(_size(one.xreplace(values)) for one in nodes for values in points)
+    terms = [
+        one
+        for one in preorder_traversal(expression)
+        if one.is_Atom or one.is_Pow or one.is_Function
+    ]
+    return max((_size(one.xreplace(values)) for one in terms for values in points), default=0)
 
 
 def _size(term: Any) -> int:

@@ -444,6 +444,7 @@ def _stated(sentence: str, question: str, *, alone: bool = False) -> str | None:
         return linked
     plain = MATH.sub(lambda one: ' ' * len(one[0]), sentence)
     found = sorted([*MATH.finditer(sentence), *NUMBER.finditer(plain)], key=lambda one: one.start())
+    found = [one for one in found if one[0] not in question] or found
     stopped = sentence[-1].isalnum() and found and len(sentence) - found[-1].end() > 12
     alone = alone and len(found) == 1 and COUNTED.search(sentence[: found[0].start()]) is not None
     alone = alone and not AMOUNT.match(sentence[found[0].end() :])
@@ -593,7 +594,8 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
             unfinished = cut_off and value is not None and text.rstrip().endswith(value)
             return None if value is None or unfinished else _refined(value, question)
     value = told(last, question)
-    return None if cut_off or is_unfinished(last) else value
+    in_code = last.count('```') % 2
+    return None if cut_off or is_unfinished(last) or in_code else value
 
 
 def _kept(tag: re.Match[str]) -> str:

@@ -61,8 +61,7 @@ class Equation(Form):
             return form
         if not form.name or not form.scalar:
             return None
-        name = Expression(text=form.name)
-        return cls(operators='=', terms=(name, replace(form, name='')))
+        return cls(operators='=', terms=(Expression(text=form.name), replace(form, name='')))
 
     def parts(self) -> tuple[Form, ...]:
         """Return the sides."""
