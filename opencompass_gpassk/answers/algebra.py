@@ -379,7 +379,7 @@ def compare_read(gold: Any, answer: Any) -> Relation:
 
 
 def _value_pairs(gold: Any, answer: Any) -> list[tuple[Any, Any]]:
-    """Return the values of both at the points where both have one; none of too large terms.
+    """Return the values of both where both have one; none if a term is too large or too small.
 
     10^{-120} is a difference that x + 10^{-120} must show, so that nothing is small by itself.
     """
