@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping
-from copy import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +31,9 @@ from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.running_task import running_task
 from opencompass_gpassk.runs.task_progress import progress_file
 
+OTHER_SETTINGS = (
+    'for another prompt or under another protocol, seed or max_out_len than this run asks for'
+)
 _NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
@@ -67,15 +68,11 @@ class GPassKGenInferencer(GenInferencer):
         max_failures: int = 20,
         **kwargs: Any,
     ) -> None:
-        if isinstance(max_out_len, bool) or not isinstance(max_out_len, int) or max_out_len < 1:
+        if not isinstance(max_out_len, int) or max_out_len < 1:
             raise ValueError(
                 f'max_out_len is {max_out_len!r}; set it to a number of tokens in the inferencer '
                 'of the data set or in the config of the model'
             )
-        if isinstance(seed, bool) or not isinstance(seed, int):
-            raise ValueError(f'seed is {seed!r}; it must be a whole number')
-        if max_failures < 1:
-            raise ValueError(f'max_failures is {max_failures}; it must be at least 1')
         if kwargs.get('multiround'):
             raise ValueError(
                 'multiround is set; GPassKGenInferencer draws single responses, use '
@@ -83,7 +80,7 @@ class GPassKGenInferencer(GenInferencer):
             )
         super().__init__(model, max_out_len, **kwargs)
         stop = tuple(self.stopping_criteria or ())
-        self.sampling = replace(Sampling.parse(sampling), stop=stop)
+        self.sampling = replace(Sampling.of(sampling), stop=stop)
         self.seed = seed
         self.max_failures = max_failures
         self.logger = get_logger()
@@ -140,8 +137,7 @@ class GPassKGenInferencer(GenInferencer):
             ),
             warn=self.logger.warning,
         )
-        output = folder / name if self.is_main_process else None
-        with progress.held, torch.no_grad(), progress_file(output, 'inference'):
+        with progress.held, torch.no_grad(), progress_file(folder / name, 'inference'):
             drawing.finish()
         lost = drawing.lost
         if lost and len(lost) == len(requests):
@@ -150,8 +146,7 @@ class GPassKGenInferencer(GenInferencer):
                 f'all {len(lost)} requests failed, the first with: {reason}. Fix the model or '
                 'its address and key, then resume with opencompass CONFIG -r'
             )
-        if self.is_main_process:
-            progress.finish(lost, _parts(task, name))
+        progress.finish(lost, _parts(task, name))
         if lost:
             whole = shard_of(config)[0] if config else {}
             dataset = whole.get('abbr', Path(name).stem)
@@ -177,7 +172,7 @@ class GPassKGenInferencer(GenInferencer):
             )
         served = bool(getattr(self.model, 'is_api', False))
         model = model_identity(task.model_cfg, decided=backend.decided, served=served)
-        progress = Progress(path, requests, model, writes=self.is_main_process)
+        progress = Progress(path, requests, model)
         progress.hold()
         progress.restore()
         total = f'of {len(requests):,}'
@@ -185,7 +180,12 @@ class GPassKGenInferencer(GenInferencer):
             self.logger.info(f'{progress.path}: {before:,} {total} responses are saved')
         if progress.reused:
             self.logger.info(f'{path}: reused {len(progress.reused):,} {total} from other files')
-        for number, made in _not_used(progress):
+        unused = {
+            f'by another model, or by this one in other settings: {readable(other)}': number
+            for other, number in progress.other_models.items()
+        }
+        unused |= {OTHER_SETTINGS: progress.other_settings} if progress.other_settings else {}
+        for made, number in unused.items():
             self.logger.warning(
                 f'{progress.path}: {number} saved responses were made {made}; they are not used, '
                 'but kept. Did you mean to change the settings? A start with the former settings '
@@ -196,7 +196,14 @@ class GPassKGenInferencer(GenInferencer):
     def _requests(
         self, retriever: Any, ice_template: Any, prompt_template: Any, config: Any
     ) -> list[Request]:
-        entries = self._entries(retriever, ice_template, prompt_template)
+        entries = self.get_generation_prompt_list_from_retriever_indices(
+            retriever.retrieve(),
+            retriever,
+            self.gen_field_replace_token,
+            max_seq_len=self.max_seq_len,
+            ice_template=ice_template,
+            prompt_template=prompt_template,
+        )
         reader = retriever.dataset_reader
         test_set = reader.dataset['test']
         golds = test_set[reader.output_column] if reader.output_column else [None] * len(entries)
@@ -225,32 +232,6 @@ class GPassKGenInferencer(GenInferencer):
             requests.append(Request(index, problem_id, replica, entry, prompt, gold, seed, key))
         return requests
 
-    def _entries(self, retriever: Any, ice_template: Any, prompt_template: Any) -> list[Any]:
-        """Return the prompt of each row as OpenCompass makes it, which takes 0.1 ms.
-
-        Rows that differ in their replica alone share one prompt, which is made once.
-        """
-        rows, examples = retriever.test_ds, retriever.retrieve()
-        shown = f'{[vars(one) for one in (ice_template, prompt_template) if one]}'
-        names = [name for name in rows.column_names if name != 'replica' or '{replica}' in shown]
-        first: dict[str, int] = {}
-        same = [
-            first.setdefault(repr(row), index)
-            for index, row in enumerate(zip(examples, *(rows[name] for name in names), strict=True))
-        ]
-        of_first = copy(retriever)
-        of_first.test_ds = rows.select(first.values())
-        prompts = self.get_generation_prompt_list_from_retriever_indices(
-            [examples[index] for index in first.values()],
-            of_first,
-            self.gen_field_replace_token,
-            max_seq_len=self.max_seq_len,
-            ice_template=ice_template,
-            prompt_template=prompt_template,
-        )
-        prompt_of = dict(zip(first.values(), prompts, strict=True))
-        return [prompt_of[index] for index in same]
-
     def _record(self, request: Request, output: Output, sampling: Mapping[str, Any]) -> Record:
         record: Record = {
             'origin_prompt': request.prompt,
@@ -264,12 +245,6 @@ class GPassKGenInferencer(GenInferencer):
         }
         if output.lost:
             record['lost'] = output.lost
-        elif self.dump_res_length:
-            prompt = (
-                request.prompt if isinstance(request.prompt, str) else json.dumps(request.prompt)
-            )
-            record['res_length'] = output.num_tokens or self.model.get_token_len(output.text)
-            record['all_input_length'] = self.model.get_token_len(prompt)
         return record
 
     def _note(self, message: str) -> None:
@@ -278,21 +253,6 @@ class GPassKGenInferencer(GenInferencer):
         if message not in said:
             said.add(message)
             self.logger.warning(message)
-
-
-def _not_used(progress: Progress) -> Iterator[tuple[int, str]]:
-    """Yield how many saved responses to these samples are not used, and by or for what they are."""
-    if progress.other_settings:
-        yield (
-            progress.other_settings,
-            'for another prompt or under another protocol, seed or max_out_len than this run asks '
-            'for',
-        )
-    for model, number in progress.other_models.items():
-        yield (
-            number,
-            f'by another model, or by this one in other settings: {readable(model)}',
-        )
 
 
 def _parts(task: Any, name: str) -> list[str]:

@@ -74,10 +74,8 @@ class ProviderBackend(WrapperBackend):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        taken = parameters_taken(type(self.model))
-        if taken is None:
-            raise ValueError(f'{type(self.model).__name__} is not in PROVIDERS')
-        self.taken, self.keep_all = taken, taken.keep_all
+        self.taken = taken = parameters_taken(type(self.model)) or Parameters(())
+        self.keep_all = taken.keep_all
         self.left_out |= {
             name
             for name, value in self.fields(0).items()
@@ -89,12 +87,6 @@ class ProviderBackend(WrapperBackend):
                 f'{type(self.model).__name__} cannot set {self.applied[NOT_APPLIED]}: responses '
                 'are drawn with the values of its provider, and results say so'
             )
-
-    def workers(self, batch_size: int) -> int:
-        """Return how many requests may run at once."""
-        # The names that LightllmAPI and BailingAPI have for max_workers.
-        own = [getattr(self.model, name, None) for name in ('max_workers_per_task', '_num')]
-        return min(super().workers(batch_size), *(most for most in own if most), batch_size)
 
     def set_parameters(self, model: Any, seed: int) -> None:
         """Set the protocol in a request's own copy of the wrapper."""
