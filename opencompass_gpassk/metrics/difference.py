@@ -34,7 +34,7 @@ from opencompass_gpassk.metrics.version_figures import ratio
 FLIPS = 9_999  # with the observed signs 10,000, so that 5 % of them is a whole number
 BLOCK = 1 << 22  # approximate number of elements in a temporary array
 ROUNDING = 1e-5  # sums of flips that differ by less, in units of their root of squares, are equal
-SMALL_SAMPLES = 0.95  # the level at which the normal quantile is enlarged to Student's
+TAIL = 0.025  # at which the normal quantile is enlarged to Student's
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -225,10 +225,9 @@ def on_these_problems(
     """Return p-values and intervals of contrasts D = Σ q·d, if the same problems are asked again.
 
     With the steps' variances v, the standard error is s·√Σ q²v. Few problems that vary tell little
-    of a variance: ν = (Σ q²v)² / Σ (q²v)² is their effective number, and s is Student's quantile
-    with 2ν degrees of freedom over the normal one, at 95 %. So it is a constant for all levels, as
-    the correction for several tests needs (Šidák, JASA 62 (1967), 626-633): a p-value p becomes
-    1 - (1 - p)^tests, and the interval has the level level^(1/tests).
+    of a variance: ν = (Σ q²v)² / Σ (q²v)² is their effective number, and s is their
+    :func:`student_factor`. Several tests are corrected by Šidák (JASA 62 (1967), 626-633): a
+    p-value p becomes 1 - (1 - p)^tests, and the interval has the level level^(1/tests).
 
     Args:
         steps: M columns; a model's own values and variances serve as well.
@@ -240,13 +239,30 @@ def on_these_problems(
     parts = coefficients**2 * np.where(used, steps.variances, 0.0)
     estimate = (coefficients * np.where(used, steps.values, 0.0)).sum(axis=0)
     total = parts.sum(axis=0)
-    effective = np.maximum(np.nan_to_num(ratio(total**2, (parts**2).sum(axis=0))), 1.0)
-    tail = (1 - SMALL_SAMPLES) / 2
-    error = np.sqrt(total) * t.isf(tail, 2 * effective) / norm.isf(tail)
+    error = np.sqrt(total) * student_factor(effective_number(parts))
     distance = np.nan_to_num(ratio(np.abs(estimate), error))
     p_value = -np.expm1(tests * np.log1p(-np.minimum(2 * norm.sf(distance), 1 - 1e-16)))
     half = norm.isf((1 - level ** (1 / tests)) / 2) * error
     return Line(p_value, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0))
+
+
+def effective_number(variances: Numbers) -> Numbers:
+    """Return (Σ v)² / Σ v² of each column of shape (P, M): how many problems vary; at least 1."""
+    total = variances.sum(axis=0)
+    return np.maximum(np.nan_to_num(ratio(total**2, (variances**2).sum(axis=0))), 1.0)
+
+
+def student_factor(effective: ArrayLike) -> Numbers:
+    """Return Student's 97.5 % quantile over the normal one, with 2ν degrees of freedom.
+
+    It is one factor for all levels, so that a board of many models can still tell some apart;
+    ``benchmarks/claims.py`` shows that false claims stay rare.
+
+    Args:
+        effective: ν, at least 1, see :func:`effective_number`.
+    """
+    factor: Numbers = t.isf(TAIL, 2 * np.asarray(effective, float)) / norm.isf(TAIL)
+    return factor
 
 
 def tested_family(
