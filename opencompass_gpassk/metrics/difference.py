@@ -198,7 +198,7 @@ def averaged(parts: Sequence[Steps]) -> tuple[Steps, Numbers]:
         parts: One column of each data set.
 
     Returns:
-        One column over all problems, and their weights, to give to :func:`tested_family`. Give it
+        One column over all problems, and their weights, to give to :func:`two_lines`. Give it
         clusters that differ between data sets.
     """
     values, variances = (np.concatenate(of) for of in zip(*parts, strict=True))
@@ -241,7 +241,8 @@ def on_these_problems(
     total = parts.sum(axis=0)
     error = np.sqrt(total) * student_factor(effective_number(parts))
     distance = np.nan_to_num(ratio(np.abs(estimate), error))
-    p_value = -np.expm1(tests * np.log1p(-np.minimum(2 * norm.sf(distance), 1 - 1e-16)))
+    with np.errstate(divide='ignore'):  # a distance of 0 has p = 1, whose log is that of 0
+        p_value = -np.expm1(tests * np.log1p(-2 * norm.sf(distance)))
     half = norm.isf((1 - level ** (1 / tests)) / 2) * error
     return Line(p_value, np.maximum(estimate - half, -1.0), np.minimum(estimate + half, 1.0))
 
@@ -265,7 +266,7 @@ def student_factor(effective: ArrayLike) -> Numbers:
     return factor
 
 
-def tested_family(
+def two_lines(
     steps: Steps,
     clusters: ArrayLike | None = None,
     weights: ArrayLike | None = None,
@@ -293,11 +294,11 @@ def tested_family(
         level: The chance that no claim of the family is false, if all differences are 0.
         corrected: Whether columns are corrected for one another; False gives each column its plain
             interval, which a reader may see beside the tested ones.
-        flips: Number of flips; all columns share them.
+        flips: Number of flips, at least level / (1 - level); all columns share them.
         seed: Seed of the flips.
 
     >>> steps = Steps(np.array([[0.5], [0.25], [0.5], [0.25]] * 20), np.full((80, 1), 0.01))
-    >>> found = tested_family(steps)
+    >>> found = two_lines(steps)
     >>> found.estimate, found.like_these.low.round(2), found.like_these.high.round(2)
     (array([0.375]), array([0.35]), array([0.4]))
     """

@@ -246,5 +246,5 @@ def worthwhile_samples(margin: Callable[[int], float], k: int) -> int:
 
 
 def sample_numbers(k: int) -> list[int]:
-    """Return the numbers of samples that a search tries: k and 1.5 k, doubled up to 64 k and 96 k."""
+    """Return the numbers of samples that a search tries: k and 1.5 k, doubled up to 96 k."""
     return [n for power in range(7) for n in (k << power, (3 * k << power) // 2)]
