@@ -162,7 +162,7 @@ def family_of(n: Any, c: Any, models: int = 2, **settings: Any) -> Family:
 @given(counts(models=3), st.sampled_from([0.8, 0.95, 0.99]), st.booleans())
 def test_p_values_and_intervals_agree(of: Any, level: float, corrected: bool) -> None:
     """An interval leaves out 0 exactly if p is at most 1 - level; others imply these problems."""
-    found = family_of(*of, 3, level=level, corrected=corrected)
+    found = family_of(of[0], of[1], 3, level=level, corrected=corrected)
     for line in (found.these, found.like_these):
         assert ((line.signs != 0) == (line.p_value <= 1 - level + 1e-12)).all()
         assert (line.low <= found.estimate + 1e-12).all()
@@ -177,8 +177,8 @@ def test_p_values_and_intervals_agree(of: Any, level: float, corrected: bool) ->
 @given(counts())
 def test_swapping_the_models_negates_everything(of: Any) -> None:
     """B against A is A against B with the other sign."""
-    there = family_of(*of)
-    back = family_of(*(counted[::-1] for counted in of))
+    there = family_of(of[0], of[1])
+    back = family_of(of[0][::-1], of[1][::-1])
     assert back.estimate == pytest.approx(-there.estimate)
     for one, other in [(there.these, back.these), (there.like_these, back.like_these)]:
         assert other.p_value == pytest.approx(one.p_value, abs=1e-6)
@@ -188,7 +188,8 @@ def test_swapping_the_models_negates_everything(of: Any) -> None:
 @given(counts(models=1), st.sampled_from(METRICS))
 def test_equal_models_differ_in_nothing(of: Any, estimator: Estimator) -> None:
     """Equal counts give p = 1 and an interval about 0."""
-    found = two_lines(paired_steps(estimator, *(np.vstack([one, one]) for one in of)), flips=FLIPS)
+    n, c = (np.vstack([one, one]) for one in of)
+    found = two_lines(paired_steps(estimator, n, c), flips=FLIPS)
     assert found.estimate == 0
     assert found.these.p_value == found.like_these.p_value == 1
     assert found.these.low == -found.these.high < 0
