@@ -72,7 +72,7 @@ class Independence:
         if self.identical == 1 and min(self.whole, self.long_responses) >= FEWEST:
             return f'the {self.replicas} responses to a problem are identical, on every problem'
         if self.elsewhere:
-            return f'{self.elsewhere} long responses occur word for word under other problems too'
+            return f'long responses that are equal under several problems: {self.elsewhere}'
         return ''
 
     def warning(self) -> str | None:
