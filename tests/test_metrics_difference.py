@@ -19,11 +19,11 @@ from opencompass_gpassk.metrics.difference import (
     against_claim,
     averaged,
     joined,
+    judged_estimates,
     least_against,
     low_with_rare_kind,
     on_these_problems,
     paired_steps,
-    posterior_variance,
     redealt_variance,
     two_lines,
 )
@@ -93,7 +93,20 @@ def test_variance_of_sampling_is_an_integral_over_the_rate(estimator: Estimator,
         )[0]
         for right in c
     ]
-    assert posterior_variance(estimator, np.full(5, n), c) == pytest.approx(expected, abs=1e-6)
+    found, variances = judged_estimates(estimator, np.full(5, n), c)
+    assert found == pytest.approx(values[c])
+    assert variances == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_problem_with_too_few_verdicts_has_its_expected_value() -> None:
+    """With one verdict of two, G-Pass@2 is E p² given it, and varies as p² does."""
+    n, c = np.array([1, 1, 8, 8, 8, 0]), np.array([0, 1, 1, 5, 8, 0])
+    rates = Rates.fitted(n, c)
+    found, variances = judged_estimates(ALL_OF_2, n, c)
+    for place in (0, 1, 5):
+        p = stats.beta(rates.alpha[0] + c[place], rates.beta[0] + n[place] - c[place])
+        assert found[place] == pytest.approx(p.moment(2), abs=1e-9)
+        assert variances[place] == pytest.approx(p.moment(4) - p.moment(2) ** 2, abs=1e-9)
 
 
 def test_error_of_few_problems_is_enlarged() -> None:
@@ -220,13 +233,15 @@ def test_one_column_alone_is_a_family_of_one() -> None:
 
 
 def test_undefined_steps_are_left_out() -> None:
-    """A problem with fewer than k samples counts nowhere; without any, a column is NaN."""
+    """A problem with fewer than k planned samples counts nowhere; without any, a column is NaN."""
     n, c = np.array([[4, 4, 1], [4, 4, 4]]), np.array([[1, 2, 1], [3, 4, 0]])
     some = two_lines(paired_steps(ALL_OF_2, n, c), flips=FLIPS)
     less = two_lines(paired_steps(ALL_OF_2, n[:, :2], c[:, :2]), flips=FLIPS)
     assert some.estimate == less.estimate
     assert some.these == less.these
     assert some.questions == 2
+    all_planned = paired_steps(ALL_OF_2, n, c, planned=np.maximum(n, 2))
+    assert two_lines(all_planned, flips=FLIPS).questions == 3
     none = two_lines(paired_steps(Estimator('G-Pass', 5, 1.0), n, c), flips=FLIPS)
     assert np.isnan([none.estimate, *none.these, *none.like_these]).all()
     assert none.these.signs == none.questions == 0
@@ -272,9 +287,9 @@ def test_a_winner_s_missing_verdicts_are_taken_as_wrong() -> None:
     assert against_claim(planned, known, 0).tolist() == [[8, 8, 8], [5, 8, 8]]
 
 
-def claim(n: Any, c: Any) -> int:
+def claim(n: Any, c: Any, planned: Any = None) -> int:
     """Return the sign of the claim on these problems."""
-    found = two_lines(paired_steps(ALL_OF_2, n, c), flips=99)
+    found = two_lines(paired_steps(ALL_OF_2, n, c, planned=planned), flips=99)
     return int(found.these.signs[0])
 
 

@@ -93,13 +93,16 @@ class Family:
     questions: Integers
 
 
-def posterior_variance(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
-    """Return how much each problem's estimate would vary if its n samples were drawn again.
+def judged_estimates(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> tuple[Numbers, Numbers]:
+    """Return each problem's estimate from its judged samples, and its variance.
 
-    It is E[f(n, C)² - φ(p)²] over the problem's rate p given c of n right ones, where C is
-    binomial (n, p) and φ(p) = E f(n, C) is the metric's true value. The prior of p is the Beta
-    distribution with the highest likelihood for all counts (empirical Bayes; Robbins, Proceedings
-    of the Third Berkeley Symposium 1 (1956), 157-163).
+    The rate p of a problem is given c of n right ones; its prior is the Beta distribution with the
+    highest likelihood for all counts (empirical Bayes; Robbins, Proceedings of the Third Berkeley
+    Symposium 1 (1956), 157-163). With φ(p) the metric's true value:
+
+    - n ≥ k: the estimate is f(n, c). Its variance is E[f(n, C)² - φ(p)²], where C is binomial
+      (n, p): how much it would vary if the samples were drawn again.
+    - n < k, since verdicts are missing: the estimate is E φ(p), and its variance that of φ(p).
 
     Args:
         estimator: The metric.
@@ -107,18 +110,23 @@ def posterior_variance(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numb
         c: Right ones among them.
 
     Returns:
-        At least 0, in the shape of n; NaN where n < k.
+        Estimates and variances in the shape of n.
     """
     n, c = correct_counts(n, c)
     (samples, right), place = np.unique(
         np.stack([n.ravel(), c.ravel()]), axis=1, return_inverse=True
     )
-    posterior = Rates.fitted(n.ravel(), c.ravel()).after(samples, right)
+    posterior = Rates.fitted(samples[place], right[place]).after(samples, right)
     chances = posterior.counts(samples)  # of C right ones; 0 where C is above n
     new = np.minimum(np.arange(chances.shape[1]), samples[:, None])
-    squares = (chances * estimator(samples[:, None], new) ** 2).sum(axis=1)
-    variances: Numbers = np.maximum(squares - posterior.squares(estimator), 0.0)
-    return variances[place.reshape(n.shape)]
+    again = (chances * estimator(samples[:, None], new) ** 2).sum(axis=1)
+    attempts = np.arange(estimator.k + 1)
+    means = posterior.counts(estimator.k) @ estimator(estimator.k, attempts)
+    squares = posterior.squares(estimator)
+    enough = samples >= estimator.k
+    values = np.where(enough, estimator(samples, right), means)
+    variances = np.maximum(np.where(enough, again - squares, squares - means**2), 0.0)
+    return values[place.reshape(n.shape)], variances[place.reshape(n.shape)]
 
 
 def redealt_variance(estimator: Estimator, n: Integers, c: Integers) -> Numbers:
@@ -147,39 +155,50 @@ def redealt_variance(estimator: Estimator, n: Integers, c: Integers) -> Numbers:
 
 
 def paired_steps(
-    estimator: Estimator, n: ArrayLike, c: ArrayLike, pairs: Sequence[tuple[int, int]] = ((0, 1),)
+    estimator: Estimator,
+    n: ArrayLike,
+    c: ArrayLike,
+    pairs: Sequence[tuple[int, int]] = ((0, 1),),
+    planned: ArrayLike | None = None,
 ) -> Steps:
     """Return the steps of one metric for pairs of models.
 
-    The variance of a step is the sum of both models' :func:`posterior_variance` under one Beta
-    distribution, or :func:`redealt_variance`, whichever is higher in sum over the problems. The
-    first is right where the models differ; the second where both solve a problem at one rate.
+    The variance of a step is the sum of both models' variances (:func:`judged_estimates`, with one
+    Beta distribution for both), or the :func:`redealt_variance`, whichever is higher in sum over
+    the problems. The first is right where models differ, the second where both have equal rates.
 
     Args:
         estimator: The metric.
         n: Shape (models, P), samples with a verdict; 0 where a model did not answer the problem.
         c: Shape (models, P), right ones among them.
         pairs: Of each pair the first and the second model.
+        planned: Shape (models, P), samples with and without a verdict; by default n.
 
     Returns:
-        Steps of M = len(pairs) columns; undefined where a model has fewer than k samples.
+        Steps of M = len(pairs) columns; undefined where fewer than k samples were planned, or a
+        model has no verdict at all.
 
     Raises:
         ValueError: If a count is negative or no integer, or c > n.
     """
-    samples, right = (of[np.transpose(pairs)] for of in correct_counts(n, c))  # (2, pairs, P)
-    metric = estimator(samples, right)
-    values = metric[1] - metric[0]
-    known = ~np.isnan(values)
-    posterior, redealt = np.zeros((2, *values.shape))
-    redealt[known] = redealt_variance(estimator, samples[:, known], right[:, known])
+    of_pairs = np.transpose(pairs)  # all shapes below begin with (2, pairs)
+    samples, right = (of[of_pairs] for of in correct_counts(n, c))
+    asked = samples if planned is None else np.asarray(planned)[of_pairs]
+    judged = samples.any(axis=2, keepdims=True)
+    known = ((asked >= estimator.k) & judged).all(axis=0)
+    values, posterior = np.full((2, *known.shape), np.nan)
     for row, some in enumerate(known):
         if some.any():
-            of_both = posterior_variance(estimator, samples[:, row, some], right[:, row, some])
-            posterior[row, some] = of_both.sum(axis=0)
-    higher = redealt.sum(axis=1, keepdims=True) > posterior.sum(axis=1, keepdims=True)
-    variances = np.where(known, np.where(higher, redealt, posterior), np.nan)
-    return Steps(values.T, variances.T)
+            estimates, variances = judged_estimates(
+                estimator, samples[:, row, some], right[:, row, some]
+            )
+            values[row, some] = estimates[1] - estimates[0]
+            posterior[row, some] = variances.sum(axis=0)
+    redealt = posterior.copy()
+    enough = known & (samples >= estimator.k).all(axis=0)
+    redealt[enough] = redealt_variance(estimator, samples[:, enough], right[:, enough])
+    sums = (np.nansum(of, axis=1, keepdims=True) for of in (redealt, posterior))
+    return Steps(values.T, np.where(np.greater(*sums), redealt, posterior).T)
 
 
 def joined(parts: Sequence[Steps]) -> Steps:
@@ -396,7 +415,7 @@ def against_claim(planned: Integers, known: Integers, winner: int) -> Integers:
         winner: 0 or 1.
 
     Returns:
-        Shape (2, P), the n to give to :func:`paired_steps`; the right ones stay.
+        Shape (2, P), the n to give to :func:`paired_steps`; c and the planned samples stay.
     """
     return np.where(np.arange(2)[:, None] == winner, planned, known)
 
@@ -428,7 +447,7 @@ def least_against(
     """
 
     def sign(n: Integers, c: Integers) -> int:
-        steps = paired_steps(estimator, n, c)
+        steps = paired_steps(estimator, n, c, planned=planned)
         line = on_these_problems(steps, mean_coefficients(steps), level=level, tests=tests)
         return int(line.signs[0])
 
@@ -436,14 +455,13 @@ def least_against(
     if not claimed:
         return 0
     winner, missing = (claimed + 1) // 2, planned - known
-    wrong = estimator(planned[winner], right[winner])
-    best = estimator(planned[1 - winner], right[1 - winner] + missing[1 - winner])
-    judged = [estimator(known[model], right[model]) for model in (winner, 1 - winner)]
-    losses = [np.abs(judged[0] - wrong), np.abs(best - judged[1])]
+    values, _ = judged_estimates(estimator, known, right)
+    ends = estimator(planned, right + np.where(np.arange(2)[:, None] == winner, 0, missing))
+    losses = np.abs(np.nan_to_num(ends) - values)
     order = [  # (model, problem) of every missing verdict
         (model, problem)
-        for model, loss in zip((winner, 1 - winner), losses, strict=True)
-        for problem in np.argsort(-ratio(np.nan_to_num(loss, nan=1.0), missing[model]))
+        for model in (winner, 1 - winner)
+        for problem in np.argsort(-ratio(losses[model], missing[model]))
         for _ in range(missing[model, problem])
     ]
 

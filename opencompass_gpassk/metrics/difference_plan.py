@@ -21,8 +21,8 @@ from scipy.stats import norm
 from opencompass_gpassk.metrics.clusters import cluster_numbers
 from opencompass_gpassk.metrics.difference import (
     effective_number,
+    judged_estimates,
     paired_steps,
-    posterior_variance,
     student_factor,
 )
 from opencompass_gpassk.metrics.estimators import Estimator
@@ -163,8 +163,8 @@ def plan_difference(
         values, noise = (of[:, 0] for of in paired_steps(estimator, samples, right))
         factor = 1.0
     else:
-        values = estimator(samples[0], right[0])
-        noise, factor = posterior_variance(estimator, samples[0], right[0]), 2 * (1 - correlation)
+        values, noise = judged_estimates(estimator, samples[0], right[0])
+        factor = 2 * (1 - correlation)
     sums = np.bincount(member, values - values.mean())
     asked = np.unique(member)
     variance = float(sums[asked] @ sums[asked]) * len(asked) / (len(asked) - 1) / len(values)
