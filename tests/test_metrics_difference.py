@@ -260,6 +260,16 @@ def test_versions_of_a_question_are_one_question() -> None:
     assert four.like_these.low == pytest.approx(once.like_these.low, abs=1e-4)
 
 
+def test_a_metric_that_is_no_function_of_counts_has_one_line() -> None:
+    """Without variances nothing is said on these problems; the other line needs none."""
+    values = np.random.default_rng(6).normal(0.1, 0.2, (60, 1))
+    found = two_lines(Steps(values, np.full((60, 1), np.nan)), flips=FLIPS)
+    sure = two_lines(Steps(values, np.full((60, 1), 1e-9)), flips=FLIPS)
+    assert np.isnan(found.these).all()
+    assert found.like_these == sure.like_these
+    assert found.like_these.signs == 1
+
+
 def test_data_sets_count_equally() -> None:
     """The difference over data sets is the mean of theirs, and its variance that of the mean."""
     small, large = (

@@ -46,7 +46,9 @@ class Steps(NamedTuple):
     Attributes:
         values: Shape (P, M), the second model's metric less the first's, from -1 to 1; NaN where
             it is undefined for one of them.
-        variances: Shape (P, M), how much a step would vary if both were sampled again.
+        variances: Shape (P, M), how much a step would vary if both were sampled again; NaN where
+            that is unknown, since the metric is no function of counts: then the column has no line
+            on these problems.
     """
 
     values: Numbers
@@ -259,7 +261,7 @@ def on_these_problems(
     estimate = (coefficients * np.where(used, steps.values, 0.0)).sum(axis=0)
     total = parts.sum(axis=0)
     error = np.sqrt(total) * student_factor(effective_number(parts))
-    distance = np.nan_to_num(ratio(np.abs(estimate), error))
+    distance = np.where(total == 0, 0.0, ratio(np.abs(estimate), error))
     with np.errstate(divide='ignore'):  # a distance of 0 has p = 1, whose log is that of 0
         p_value = -np.expm1(tests * np.log1p(-2 * norm.sf(distance)))
     half = norm.isf((1 - level ** (1 / tests)) / 2) * error
@@ -350,9 +352,9 @@ def two_lines(
     bounded = a > 0
     low, high = (np.where(bounded, ratio(b + s * root, a), s) for s in (-1.0, 1.0))
     like_these = Line(
-        np.maximum((beyond + 1) / (flips + 1), these.p_value),
-        np.maximum(np.minimum(low, these.low), -1.0),
-        np.minimum(np.maximum(high, these.high), 1.0),
+        np.fmax((beyond + 1) / (flips + 1), these.p_value),  # of a NaN and a number, the number
+        np.maximum(np.fmin(low, these.low), -1.0),
+        np.minimum(np.fmax(high, these.high), 1.0),
     )
     return Family(
         np.where(known, estimate, np.nan),

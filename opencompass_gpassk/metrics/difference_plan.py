@@ -199,8 +199,10 @@ def margin_ranges(
     """
     plan_difference(estimator, n, c, clusters)  # what it refuses is no matter of luck
     samples, right = correct_counts(n, c)
+    enough = (samples >= estimator.k).all(axis=0)
+    samples, right = samples[:, enough], right[:, enough]
     rng = np.random.default_rng([*b'pilots', seed])
-    member = cluster_numbers(clusters, samples.shape[1])
+    member = np.unique(cluster_numbers(clusters, len(enough))[enough], return_inverse=True)[1]
     questions = [np.flatnonzero(member == one) for one in range(member.max() + 1)]
     drawn = []
     for _ in range(RESAMPLES):
