@@ -2,7 +2,7 @@
 
     python benchmarks/bootstrap.py
 
-Each model has the 23 figures that one data set of k = 4, 8, 16 reports. scipy.stats.bootstrap does
+Each model has the 23 metrics that one data set of k = 4, 8, 16 reports. scipy.stats.bootstrap does
 one of these columns at a time on the same data, with as many resamples; its time for all of them is
 that of the timed ones, multiplied. Largest differences are those of the bounds of these columns.
 """
@@ -28,7 +28,7 @@ TIMED = 10  # columns
 
 
 def columns(models: int, problems: int) -> np.ndarray:
-    """Return all figures of all models, shape (problems, models × metrics), in [0, 1]."""
+    """Return all metrics of all models, shape (problems, models × metrics), in [0, 1]."""
     rng = np.random.default_rng(0)
     rows = []
     for _ in range(models):

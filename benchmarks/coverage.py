@@ -13,7 +13,7 @@ Each cell is the share of runs, in percent, whose interval contains the true val
 
 Rare: most problems are alike, and a few are hard, or easy: 2, 5 or 10 % of the population. A strong
 model solves 95 % of the problems nearly always, and the rest hardly ever. The mark is 92 % in each
-cell if the figure is from 10 to 90 %, and 90 % for other figures.
+cell if the metric is from 10 to 90 %, and 90 % for other metrics.
 
 Others: intervals for fixed problems, of differences of ratios and of shares in clusters of trials
 that are alike, of which about 95 % hold the truth.
@@ -47,8 +47,8 @@ from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.paired import sign_flip_test, swap_residuals
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.share_intervals import effective_size, wilson
-from opencompass_gpassk.metrics.version_figures import ratio
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.metrics.version_metrics import ratio
+from opencompass_gpassk.results.metric import parse_metric
 
 METRICS = ('accuracy', 'G-Pass@16_0.5', 'G-Pass@16_1.0', 'mG-Pass@16')
 SHAPES = {'U': 0.3, 'peak': 8.0}
@@ -73,7 +73,7 @@ class Cell:
     truth: float
 
 
-def with_figure(estimator: Estimator, figure: float, strength: float) -> Rates:
+def with_metric(estimator: Estimator, metric: float, strength: float) -> Rates:
     """Return the Beta distribution of α + β = strength of which a metric has a given mean.
 
     Raises:
@@ -84,15 +84,15 @@ def with_figure(estimator: Estimator, figure: float, strength: float) -> Rates:
         mean = expit(place)
         return Rates.of(mean * strength, (1 - mean) * strength)
 
-    return made(brentq(lambda at: made(at).mean_of(estimator) - figure, -20, 20, xtol=1e-13))
+    return made(brentq(lambda at: made(at).mean_of(estimator) - metric, -20, 20, xtol=1e-13))
 
 
 def simulated(cell: Cell, simulations: int, seed: int) -> NDArray[np.float64]:
     """Return the metric of each problem in each run, shape (P or 2P, simulations)."""
     name = f'{cell.shape} {cell.problems} {cell.pairs} {cell.n} {cell.metric} {cell.truth}'
     rng = np.random.default_rng([*name.encode(), seed])
-    estimator = parse_figure(cell.metric).estimator()
-    rates = with_figure(estimator, cell.truth, SHAPES[cell.shape])
+    estimator = parse_metric(cell.metric).estimator()
+    rates = with_metric(estimator, cell.truth, SHAPES[cell.shape])
     size = (cell.problems, simulations)
     rate = rng.beta(rates.alpha[0], rates.beta[0], size)
     if cell.pairs:
@@ -140,11 +140,11 @@ RARE_RESAMPLES = 2000
 def rare(
     kind: Kind, few: float, asked: tuple[int, bool], n: int, metric: str, simulations: int
 ) -> tuple[float, float, float]:
-    """Return the true figure, the share of runs whose interval holds it, and the mean width."""
+    """Return the true metric, the share of runs whose interval holds it, and the mean width."""
     problems, pairs = asked
     rng = np.random.default_rng([*f'{kind} {few} {asked} {n} {metric}'.encode()])
     size = (problems, simulations)
-    estimator = parse_figure(metric).estimator()
+    estimator = parse_metric(metric).estimator()
 
     def rates() -> NDArray[np.float64]:
         return np.where(
@@ -197,7 +197,7 @@ def rare_kinds(pool: ProcessPoolExecutor, simulations: int) -> str:
 
 def fixed_problems(metric: str, n: int, simulations: int, rng: np.random.Generator) -> float:
     """Return the share of runs on the same 100 problems whose interval holds their true mean."""
-    estimator, rate = parse_figure(metric).estimator(), rng.beta(0.7, 0.7, 100)
+    estimator, rate = parse_metric(metric).estimator(), rng.beta(0.7, 0.7, 100)
     of_count = estimator(n, np.arange(n + 1))  # whose expectation is the true value
     truth = (of_count @ binom.pmf(np.arange(n + 1)[:, None], n, rate)).mean()
     counts, problems = np.full(100, n), [range(100)]

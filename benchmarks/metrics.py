@@ -2,7 +2,7 @@
 
     python benchmarks/metrics.py
 
-The first half scores 238 problems of 48 samples with both, checks that the figures are the same,
+The first half scores 238 problems of 48 samples with both, checks that the metrics are the same,
 and prints how many times faster ours are; the second scores 1,000,000 problems with ours.
 """
 
@@ -21,10 +21,10 @@ TAUS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 N = 48
 ROUNDS = 5
 
-Figures = NDArray[np.float64]
+Metrics = NDArray[np.float64]
 
 
-def ours(c: NDArray[np.int64]) -> Figures:
+def ours(c: NDArray[np.int64]) -> Metrics:
     """Return every metric of P problems with c of N samples correct, shape (metrics, P)."""
     rows = []
     for k in KS:
@@ -32,7 +32,7 @@ def ours(c: NDArray[np.int64]) -> Figures:
     return np.vstack(rows)
 
 
-def opencompass(c: NDArray[np.int64]) -> Figures:
+def opencompass(c: NDArray[np.int64]) -> Metrics:
     """Return the same metrics by OpenCompass's functions, one problem after another."""
     from opencompass.openicl.icl_evaluator.icl_base_evaluator import (
         compute_g_pass_at_k,
@@ -51,7 +51,7 @@ def opencompass(c: NDArray[np.int64]) -> Figures:
     return np.array(columns).T
 
 
-def timed(function: Callable[[NDArray[np.int64]], Figures], c: NDArray[np.int64]) -> float:
+def timed(function: Callable[[NDArray[np.int64]], Metrics], c: NDArray[np.int64]) -> float:
     """Return the shortest of a few runs, in seconds."""
     seconds = []
     for _ in range(ROUNDS):

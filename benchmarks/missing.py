@@ -1,4 +1,4 @@
-"""Measure the bias of figures when verdicts are missing, under four rules for the missing ones.
+"""Measure the bias of metrics when verdicts are missing, under four rules for the missing ones.
 
     python benchmarks/missing.py --markdown missing.md
 
@@ -8,13 +8,13 @@ distribution describes. Each problem is sampled n times. Then verdicts are taken
 mostly those of wrong samples (a wrong sample has nine times the odds of a right one); or of some
 problems (half of the missing verdicts are in a tenth of the problems).
 
-Rules: ``left out``: a problem has as many samples as verdicts, and no figure with fewer than k;
+Rules: ``left out``: a problem has as many samples as verdicts, and no metric with fewer than k;
 ``wrong``: what is missing is wrong; ``binomial``: what is missing of a problem is right with the
 chance (c + p)/(j + 1), where j of its samples are judged, c of these are right, and p is the mean
 of the model; ``fitted``: the rule of this package.
 
-Each cell is the bias in points: the figure less that of the complete verdicts, averaged over the
-simulated models. The last column is the share of problems that leaving out leaves without a figure.
+Each cell is the bias in points: the metric less that of the complete verdicts, averaged over the
+simulated models. The last column is the share of problems that leaving out leaves without a metric.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from scipy.stats import binom
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.missing import expected, right_among_missing
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.metric import parse_metric
 
 Numbers = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -40,7 +40,7 @@ PROBLEMS = 400
 K = 8
 SAMPLES = (K, 3 * K)
 SHARES = (0.05, 0.2)
-FIGURES = ('accuracy', f'pass@{K}', f'G-Pass@{K}_0.5', f'G-Pass@{K}_1.0', f'mG-Pass@{K}')
+METRICS = ('accuracy', f'pass@{K}', f'G-Pass@{K}_0.5', f'G-Pass@{K}_1.0', f'mG-Pass@{K}')
 ODDS = 9  # of a wrong sample to lose its verdict, beside a right one
 FEW = 0.1  # share of the problems that lose half of the missing verdicts
 
@@ -104,8 +104,8 @@ RULES: dict[str, Rule] = {
 
 
 def biases(rates: str, missing: str, share: float, n: int, models: int) -> tuple[Numbers, float]:
-    """Return the biases in points, shape (figures, rules), and the share of problems left out."""
-    found = np.zeros((len(FIGURES), len(RULES)))
+    """Return the biases in points, shape (metrics, rules), and the share of problems left out."""
+    found = np.zeros((len(METRICS), len(RULES)))
     lost = 0.0
     for seed in range(models):
         rng = np.random.default_rng([*f'{rates} {missing} {share} {n}'.encode(), seed])
@@ -113,8 +113,8 @@ def biases(rates: str, missing: str, share: float, n: int, models: int) -> tuple
         weight = MISSING[missing](right, rng)
         gone = rng.random(right.shape) < np.minimum(share * weight / weight.mean(), 1)
         judged, c = (~gone).sum(axis=1), (right & ~gone).sum(axis=1)
-        for row, name in enumerate(FIGURES):
-            estimator = parse_figure(name).estimator()
+        for row, name in enumerate(METRICS):
+            estimator = parse_metric(name).estimator()
             truth = estimator(n, right.sum(axis=1)).mean()
             for column, rule in enumerate(RULES.values()):
                 values = np.where(judged > 0, rule(estimator, n, judged, c), np.nan)
@@ -131,7 +131,7 @@ def main() -> None:
     parser.add_argument('--markdown', type=Path, help='write the tables here')
     args = parser.parse_args()
     lines = [
-        f'| rates | missing | n | figure | {" | ".join(RULES)} | left out, % |',
+        f'| rates | missing | n | metric | {" | ".join(RULES)} | left out, % |',
         '|---' * (len(RULES) + 5) + '|',
     ]
     means = [f'| missing | n | {" | ".join(RULES)} |', '|---' * (len(RULES) + 2) + '|']
@@ -140,14 +140,14 @@ def main() -> None:
         for rates in RATES:
             found, lost = biases(rates, missing, share, n, args.models)
             absolute += np.abs(found).mean(axis=0) / len(RATES)
-            for name, row in zip(FIGURES, found, strict=True):
+            for name, row in zip(METRICS, found, strict=True):
                 cells = ' | '.join(f'{value:+.2f}' for value in row)
                 told = f'{100 * share:g} % {missing} | {n} | {name}'
                 lines.append(f'| {rates} | {told} | {cells} | {100 * lost:.0f} |')
                 print(lines[-1], flush=True)
         cells = ' | '.join(f'{value:.2f}' for value in absolute)
         means.append(f'| {100 * share:g} % {missing} | {n} | {cells} |')
-    lines += ['', 'Mean of the absolute biases over rates and figures:', '', *means]
+    lines += ['', 'Mean of the absolute biases over rates and metrics:', '', *means]
     print('\n'.join(lines[-len(means) - 2 :]))
     if args.markdown:
         args.markdown.write_text('\n'.join(lines) + '\n', encoding='utf-8')

@@ -39,7 +39,7 @@ def words(rng: random.Random, count: int) -> str:
 
 
 def main() -> None:
-    """Make the sweep and the page, open it, and print the figures."""
+    """Make the sweep and the page, open it, and print the metrics."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     for name, default in (('models', 20), ('problems', 500), ('samples', 48), ('words', 250)):
         parser.add_argument(f'--{name}', type=int, default=default)

@@ -30,8 +30,8 @@ RUNS = 3
 def measured(problems: int, samples: int) -> dict[str, float]:
     """Return seconds and peak memory of the version that Python imports."""
     from opencompass_gpassk.responses import Response
-    from opencompass_gpassk.results.figure_intervals import IntervalSettings
     from opencompass_gpassk.results.make_result import make_result
+    from opencompass_gpassk.results.metric_intervals import IntervalSettings
     from opencompass_gpassk.results.protocol import Protocol
     from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -84,7 +84,7 @@ def measured(problems: int, samples: int) -> dict[str, float]:
 
         return best(once)
 
-    made = {'figures': seconds(None), 'with intervals': seconds(IntervalSettings())}
+    made = {'metrics': seconds(None), 'with intervals': seconds(IntervalSettings())}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return made | {'MiB': (peak - before) / 1024}
 
@@ -120,7 +120,7 @@ def main() -> None:
         versions = {'the other': run(arguments.other.resolve(), arguments)} | versions
     for name, found in versions.items():
         print(
-            f'{name:13} figures {found["figures"]:6.2f} s, with intervals '
+            f'{name:13} metrics {found["metrics"]:6.2f} s, with intervals '
             f'{found["with intervals"]:6.2f} s, {found["MiB"]:6.0f} MiB more than the table'
         )
     if arguments.other:

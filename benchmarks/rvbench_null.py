@@ -83,8 +83,8 @@ def main() -> None:
     groups = [versions(question, PER_GROUP) for question in found]
     for name, learnt in (('without memory', 0.0), ('knows a third by heart', 1 / 3)):
         models = [simulated(groups, learnt, seed) for seed in range(MODELS)]
-        for figure, label in ((0, 'SP - RV'), (1, 'OOR less chance')):
-            means, errors = np.array([model[figure] for model in models]).T
+        for metric, label in ((0, 'SP - RV'), (1, 'OOR less chance')):
+            means, errors = np.array([model[metric] for model in models]).T
             beyond = np.mean(np.abs(means) > 2 * errors)
             print(
                 f'{name:24}{label:18} mean {means.mean():6.2f} points, beyond two standard errors '

@@ -3,7 +3,7 @@
 >>> from opencompass_gpassk import g_pass_at_k, summarize
 >>> g_pass_at_k(n=8, c=6, k=4, tau=0.75)  # at least 3 of 4 samples are right
 0.7857142857142857
->>> summary = summarize(n=8, c=[8, 6, 0])  # three problems: figures with intervals
+>>> summary = summarize(n=8, c=[8, 6, 0])  # three problems: metrics with intervals
 >>> round(summary['G-Pass@4_0.75'].value, 3)
 0.595
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from opencompass_gpassk.datasets.upgrade import upgraded
     from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
-    from opencompass_gpassk.report.notebook import figure_rows, trial_rows
+    from opencompass_gpassk.report.notebook import metric_rows, trial_rows
     from opencompass_gpassk.results.summary import summarize
 
     upgrade: Any  # in a config a lazy object, of which build() makes the function
@@ -25,8 +25,8 @@ __version__ = '0.1.0'
 
 __all__ = [
     '__version__',
-    'figure_rows',
     'g_pass_at_k',
+    'metric_rows',
     'mg_pass_at_k',
     'pass_at_k',
     'summarize',
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 PLACES = {
-    'figure_rows': 'report.notebook',
+    'metric_rows': 'report.notebook',
     'g_pass_at_k': 'metrics.gpassk',
     'mg_pass_at_k': 'metrics.gpassk',
     'pass_at_k': 'metrics.gpassk',

@@ -23,8 +23,8 @@ from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
 from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.make_result import make_result, make_table, store
+from opencompass_gpassk.results.metric_intervals import IntervalSettings
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, Protocol
 from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.results.result import Evaluation, Result

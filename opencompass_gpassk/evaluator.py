@@ -19,8 +19,8 @@ from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.understanding import understanding_limits
 from opencompass_gpassk.reasoneval.scorers import forget_scorer
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings
-from opencompass_gpassk.results.figure_intervals import IntervalSettings
 from opencompass_gpassk.results.groups import find_groups
+from opencompass_gpassk.results.metric_intervals import IntervalSettings
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 from opencompass_gpassk.runs.task_progress import progress_file
 from opencompass_gpassk.trials import Verdict
@@ -56,12 +56,12 @@ class GPassKEvaluator(BaseEvaluator):
         benchmark: The benchmark's name, by which results are joined; by default the data set's own.
         pred_postprocessor: As in any OpenCompass evaluator.
         reasoning: The scorer of the responses' steps, which adds validity, redundancy and the
-            figures of sound reasoning: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
+            metrics of sound reasoning: a model such as ``'GAIR/ReasonEval-7B'``, or settings of
             :class:`~opencompass_gpassk.reasoneval.settings.ReasoningSettings`. Set its GPUs with
             ``eval_cfg=dict(num_gpus=…)``.
-        intervals: Confidence intervals of the figures, for a population of problems like these:
+        intervals: Confidence intervals of the metrics, for a population of problems like these:
             ``'bca'``, ``'percentile'``, settings of
-            :class:`~opencompass_gpassk.results.figure_intervals.IntervalSettings`, or None for no
+            :class:`~opencompass_gpassk.results.metric_intervals.IntervalSettings`, or None for no
             intervals.
         cluster: Column of the data set; rows that share a value are versions of one question, such
             as translations, and are not independent of one another.
@@ -123,7 +123,7 @@ class GPassKEvaluator(BaseEvaluator):
             **score_kwargs: The arguments of :meth:`score`, one entry per row.
 
         Returns:
-            The result for the result JSON. Undefined figures are NaN, not missing, since
+            The result for the result JSON. Undefined metrics are NaN, not missing, since
             OpenCompass's summarizer reads the same keys for all models.
 
         Raises:

@@ -44,8 +44,8 @@ __all__ = [
 ]
 
 # Version of result JSON and trials files; see docs/results.md. Files without it have version 1.
-# Since version 3 it is a text: OpenCompass's summarizer lists every number of a result as a figure.
-SCHEMA = '3'
+# Since version 3 it is a text: OpenCompass's summarizer lists every number of a result as a metric.
+SCHEMA = '4'
 
 ORIGINAL = 'original'
 PEOPLE = 'human'  # source of verdicts that are taken as true

@@ -73,8 +73,8 @@ def said(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 @pytest.fixture
-def no_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write summaries without figures, whose drawing takes most of the time and has its tests."""
+def no_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write summaries without metrics, whose drawing takes most of the time and has its tests."""
     monkeypatch.setattr(
         'opencompass_gpassk.report.summarizer.write_charts', lambda *args, **settings: []
     )

@@ -45,7 +45,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text('utf-8').splitlines()]
 
 
-def test_figures_are_shown_and_written(
+def test_metrics_are_shown_and_written(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Wrong answers recorded as right are found by the rule."""

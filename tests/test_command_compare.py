@@ -53,7 +53,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_differences_are_those_of_the_result_files(
     runs: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In JSON for every figure, in tables rounded; the greedy data set is compared, too."""
+    """In JSON for every metric, in tables rounded; the greedy data set is compared, too."""
     file, markdown = tmp_path / 'c.json', tmp_path / 'c.md'
     assert main(['compare', *map(str, runs), '--json', str(file), '--markdown', str(markdown)]) == 0
     document = json.loads(file.read_text('utf-8'))
@@ -67,7 +67,7 @@ def test_differences_are_those_of_the_result_files(
         shown = {row['key']: row for row in one['differences']}
         assert 'accuracy' in shown or {'mG-Pass@4', 'en/G-Pass@2_1.0'} <= shown.keys()
         for key, row in shown.items():
-            assert row['difference'] == pytest.approx(b['figures'][key] - a['figures'][key]), key
+            assert row['difference'] == pytest.approx(b['metrics'][key] - a['metrics'][key]), key
         counts = {row['problem_id']: row for row in one['changes']}
         for before, after in zip(a['details'], b['details'], strict=True):
             assert counts[before['problem_id']]['c'] == [before['c'], after['c']]
@@ -101,7 +101,7 @@ def test_single_results_may_be_named_by_relative_paths(
 def test_groups_are_shown_on_request(
     runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the primary figure alone."""
+    """In the primary metric alone."""
     assert main(['compare', *map(str, runs), '--groups', '--dataset', SAMPLED]) == 0
     told = capsys.readouterr().out
     assert 'en/G-Pass@4_1.0 ' in told
@@ -123,7 +123,7 @@ def test_a_fall_fails_a_build(runs: tuple[Path, Path], capsys: pytest.CaptureFix
 
 
 def test_the_exit_code_outlives_a_reader(runs: tuple[Path, Path]) -> None:
-    """As head leaves; 1 would say that a figure fell."""
+    """As head leaves; 1 would say that a metric fell."""
     arguments = [
         'compare',
         *map(str, runs[::-1]),
@@ -278,7 +278,7 @@ def compared(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[di
 
 
 def test_what_is_not_checked_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where n was raised the earlier results are left out, and a figure of theirs is none."""
+    """Where n was raised the earlier results are left out, and a metric of theirs is none."""
     for model, ability in (('a', 3.0), ('b', -1.0)):
         for n in (4, 8):
             folder = tmp_path / model

@@ -1,4 +1,4 @@
-"""``gpassk gate``: exact bounds of every problem, a figure's interval, and the exit codes."""
+"""``gpassk gate``: exact bounds of every problem, a metric's interval, and the exit codes."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_every_problem(
     assert told in capsys.readouterr().out
 
 
-def test_a_figure_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_metric_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """By its interval: above, below, or across the bar."""
     rng = np.random.default_rng(0)
     marks = [''.join('-+'[int(x)] for x in rng.random(8) < rng.random()) for _ in range(60)]
@@ -84,7 +84,7 @@ def test_a_figure_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixt
     assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.0001) == 2
 
 
-def test_missing_verdicts_may_move_a_figure_across_the_bar(
+def test_missing_verdicts_may_move_a_metric_across_the_bar(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Then it is neither shown nor refuted."""
@@ -134,10 +134,10 @@ def test_what_cannot_be_trusted_is_not_known(
     for words, told in (
         ((), 'nothing is asked'),
         (('--every-problem', 1), 'between 0 and 1'),
-        (('--at-least', 'pass^2'), 'write a figure and its least value'),
-        (('--at-least', 'pass^2 nan'), 'write a figure and its least value'),
-        (('--at-least', 'pass^3 5'), 'no such figure'),
-        (('--at-least', 'nothing 5'), 'figure is'),
+        (('--at-least', 'pass^2'), 'write a metric and its least value'),
+        (('--at-least', 'pass^2 nan'), 'write a metric and its least value'),
+        (('--at-least', 'pass^3 5'), 'no such metric'),
+        (('--at-least', 'nothing 5'), 'metric is'),
     ):
         assert gate(path, *words) == 2
         assert told in capsys.readouterr().err

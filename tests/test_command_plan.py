@@ -37,12 +37,12 @@ def outlooks(capsys: pytest.CaptureFixture[str], *arguments: object) -> list[dic
 
 
 def test_a_pilot_is_planned_from(pilot: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its greatest k, its figures without the originals, its clusters; a row for each n."""
+    """Its greatest k, its metrics without the originals, its clusters; a row for each n."""
     found = {one['metric']: one for one in outlooks(capsys, pilot, '--problems', 10, 40)}
     assert list(found) == ['accuracy', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4']
     accuracy = found['accuracy']
     assert accuracy['observed'] == pytest.approx(sum(COUNTS) / 80)
-    assert accuracy['figure'] == pytest.approx(sum(COUNTS) / 80, abs=0.02)
+    assert accuracy['mean'] == pytest.approx(sum(COUNTS) / 80, abs=0.02)
     assert '10 problems, n = 8, 5 clusters' in accuracy['source']
     assert accuracy['design'] > 1
     rows = found['G-Pass@4_1.0']['rows']
@@ -71,7 +71,7 @@ def test_a_folder_and_its_table(pilot: Path, capsys: pytest.CaptureFixture[str])
 
 
 def test_the_conclusion_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
-    """The n that is enough for the neediest figure, and its intervals in the tables' units."""
+    """The n that is enough for the neediest metric, and its intervals in the tables' units."""
     rates = ('--mean', '0.5', '--spread', '0.3', '-k', '4')
     found = outlooks(capsys, *rates, '--problems', '45,500')
     most = max(one['enough'] for one in found)
@@ -90,7 +90,7 @@ def test_assumed_rates(capsys: pytest.CaptureFixture[str]) -> None:
     """The Beta distribution of this mean and spread is the uniform one."""
     found = outlooks(capsys, '--mean', 0.5, '--spread', (1 / 12) ** 0.5, '-k', 4)
     assert all(one['observed'] is None for one in found)
-    passes = {one['metric']: one['figure'] for one in found}
+    passes = {one['metric']: one['mean'] for one in found}
     assert passes['G-Pass@4_1.0'] == pytest.approx(1 / 5)  # E[p^4] of uniform rates
     assert passes['G-Pass@4_0.5'] == pytest.approx(3 / 5)  # 2, 3 or 4 right, all as likely
 
@@ -203,10 +203,10 @@ def test_looks_are_planned(pilot: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(['plan', '--looks', '16', '32', '48']) == 0
     told = capsys.readouterr().out
     assert [told.split().count(one) for one in ('0.00069', '0.016', '0.034')] == [1, 1, 1]
-    looks, *figures = outlooks(capsys, pilot, '--looks', 8, 16, '--level', 0.9)
+    looks, *metrics = outlooks(capsys, pilot, '--looks', 8, 16, '--level', 0.9)
     assert [one['n'] for one in looks['looks']] == [8, 16]
     assert sum(one['level'] for one in looks['looks']) == pytest.approx(0.1)
-    assert [row['n'] for row in figures[0]['rows']] == [8, 16, None]
+    assert [row['n'] for row in metrics[0]['rows']] == [8, 16, None]
 
 
 def test_a_target_tells_the_cheapest_problems_and_samples(

@@ -1,4 +1,4 @@
-"""``gpassk rescore``: new figures from old responses, and nothing lost where that fails."""
+"""``gpassk rescore``: new metrics from old responses, and nothing lost where that fails."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from opencompass_gpassk.judging.settings import recorded_judge
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.trials import Verdict
 
-pytestmark = pytest.mark.usefixtures('no_figures')
+pytestmark = pytest.mark.usefixtures('no_metrics')
 
 
 @pytest.fixture
@@ -103,21 +103,21 @@ def test_new_thresholds_are_computed_from_old_responses(
 
 
 def test_it_says_what_changed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Settings that were asked for, and headline figures; what was not asked for stays."""
+    """Settings that were asked for, and headline metrics; what was not asked for stays."""
 
     def told(*options: str) -> str:
         assert main(['rescore', str(run), *options]) == 0
         lines = capsys.readouterr().err.splitlines()
         return next(line for line in lines if line.startswith('demo/sums_en: rescored'))
 
-    assert told() == 'demo/sums_en: rescored; judge rule; no headline figure changed'
+    assert told() == 'demo/sums_en: rescored; judge rule; no headline metric changed'
     assert 'τ 0.25 instead of 0.5, 1' in told('--tau', '0.25')
     assert 'instead of' not in told()
     assert result(run)['taus'] == [0.25]
     path = run / 'results' / 'demo' / 'sums_en.json'
     key = 'accuracy'
     path.write_text(
-        json.dumps({**(old := result(run)), key: 12.25, 'figures': {**old['figures'], key: 12.25}})
+        json.dumps({**(old := result(run)), key: 12.25, 'metrics': {**old['metrics'], key: 12.25}})
     )
     assert f'average@{N} 12.2 → {result_of_counts():.1f}' in told()
 

@@ -23,8 +23,8 @@ from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.page.data import page_data
-from opencompass_gpassk.results.figures import G_PASS, PASS, parse_figure
 from opencompass_gpassk.results.make_result import store
+from opencompass_gpassk.results.metric import G_PASS, PASS, parse_metric
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Entry, Result
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -48,7 +48,7 @@ def claim_of(
         for name, (some, every, _) in models.items()
     ]
     ranks = {place: one[2] for place, one in enumerate(models.values()) if one[2]}
-    return leaderboard_claim(entries, Leaderboard(figure=strictest, ranks=ranks))
+    return leaderboard_claim(entries, Leaderboard(metric=strictest, ranks=ranks))
 
 
 @given(
@@ -128,7 +128,7 @@ def test_the_range_is_told_where_missing_verdicts_move_a_number_by_a_point(
 def test_it_is_told_whether_missing_verdicts_can_change_who_is_best(
     missing: int, fragile: bool
 ) -> None:
-    """The best one is named, with the range of its figure and of the difference."""
+    """The best one is named, with the range of its metric and of the difference."""
     protocol, tables = Protocol(n=4, k=(4,)), {}
     for name, right in (('good', 30), ('poor', 16)):
         problems = [Problem(f'p{i}', gold='1') for i in range(40)]
@@ -195,7 +195,7 @@ def test_the_command_says_who_is_better(tmp_path: Path, capsys: pytest.CaptureFi
         p = '<0.001' if one['p_value'] < 0.001 else f'{one["p_value"]:.3f}'
         assert claims[0].endswith(
             f': {one["difference"]:+.1f} points (95 % interval {one["low"]:+.1f} to '
-            f'{one["high"]:+.1f}), p {p} (primary figure)'
+            f'{one["high"]:+.1f}), p {p} (primary metric)'
         )
         assert ((one['low'] > 0) or (one['high'] < 0)) is bool(one['claim'])
         assert claims[1] == (
@@ -232,7 +232,7 @@ def test_without_k_the_claim_is_of_accuracy(tmp_path: Path) -> None:
 def test_the_loss_is_from_some_to_all(n: int, data: st.DataObject) -> None:
     """pass@k minus G-Pass@k at τ = 1, from 0 to 1; 0 of a model that solves all, or nothing."""
     c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
-    (loss,) = parse_figure(f'loss@{k}').estimator()([n], [c])
+    (loss,) = parse_metric(f'stability gap@{k}').estimator()([n], [c])
     assert loss == pytest.approx(g_pass_at_k(n, c, k, 0.0) - g_pass_at_k(n, c, k, 1.0), abs=1e-12)
     assert 0 <= loss <= 1
     assert loss == 0 or 0 < c < n
@@ -246,23 +246,23 @@ def test_the_loss_is_shown_but_never_ranked(
     run = make_sweep(folder, {'a': 0, 'b': -8.0}, Sweep(problems=40)).folder
     result = json.loads((run / f'results/a/{SAMPLED}.json').read_text())
     for name in ('intervals', 'intervals_fixed'):
-        low, high = result[name]['loss@4']
-        assert 0 <= low < result['figures']['loss@4'] < high <= 100
-    assert 'loss@4' not in result['bounds']
+        low, high = result[name]['stability gap@4']
+        assert 0 <= low < result['metrics']['stability gap@4'] < high <= 100
+    assert 'stability gap@4' not in result['bounds']
     compared(tmp_path)
     document = json.loads((tmp_path / 'compared.json').read_text())['data_sets'][0]
     rows = {one['key']: one for one in document['differences']}
-    loss, passed, strict = (rows[name] for name in ('loss@4', 'pass@4', 'G-Pass@4_1.0'))
+    loss, passed, strict = (rows[name] for name in ('stability gap@4', 'pass@4', 'G-Pass@4_1.0'))
     assert loss['difference'] == pytest.approx(passed['difference'] - strict['difference'])
     assert loss['low'] < loss['difference'] < loss['high'] < 0
     assert loss['p_value'] is None and loss['family'] == loss['claim'] == ''
-    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith('loss@4 '))
+    (line,) = (x for x in capsys.readouterr().out.splitlines() if x.startswith('stability gap@4 '))
     assert not {'better', 'worse'} & {*line.split()}
-    assert main(['compare', str(tmp_path), '--fail-if-worse', 'loss@4']) == 2
-    assert 'loss@4: it is never ranked' in capsys.readouterr().err
+    assert main(['compare', str(tmp_path), '--fail-if-worse', 'stability gap@4']) == 2
+    assert 'stability gap@4: it is never ranked' in capsys.readouterr().err
 
 
-def test_other_figures_cost_nothing_for_the_loss(tmp_path: Path) -> None:
+def test_other_metrics_cost_nothing_for_the_loss(tmp_path: Path) -> None:
     """Of a model that solves no problem always, the loss equals pass@k; that one is tested."""
     rows = [
         {'question': f'{i} + 1 = ?', 'answer': str(i + 1)}
@@ -282,9 +282,9 @@ def test_other_figures_cost_nothing_for_the_loss(tmp_path: Path) -> None:
     assert main(['compare', *sides, '--json', str(file)]) == 0
     (data_set,) = json.loads(file.read_text())['data_sets']
     found = {one['key']: one for one in data_set['differences']}
-    assert found['pass@4']['difference'] == found['loss@4']['difference'] == -100
+    assert found['pass@4']['difference'] == found['stability gap@4']['difference'] == -100
     assert found['pass@4']['p_value'] < 0.01
-    assert found['loss@4']['p_value'] is None
+    assert found['stability gap@4']['p_value'] is None
 
 
 def test_equal_averages_that_hide_instability_are_told(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_results import figures, make_version_result, result_of
+from made_results import make_version_result, metrics, result_of
 from made_sweep import SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.compare.differences import compare, primary_figure
+from opencompass_gpassk.compare.differences import compare, primary_metric
 from opencompass_gpassk.compare.leaderboard import common_protocols
 from opencompass_gpassk.compare.paired_results import pair_data_sets
 from opencompass_gpassk.compare.shared_problems import aligned
@@ -27,14 +27,14 @@ def found(dataset: str, benchmark: str = 'b', n: int = 4, **signature: Any) -> M
     return ModelResult('m', dataset, result, Path(f'{dataset}.json'), '')
 
 
-def test_the_figures_of_a_result_are_had_again_from_its_file(tmp_path: Path) -> None:
+def test_the_metrics_of_a_result_are_had_again_from_its_file(tmp_path: Path) -> None:
     """The protocol is told by the result: the same names and values, in every group."""
     run = make_sweep(tmp_path / '20260101_000000', {'m': 0.5}, Sweep(problems=12))
     for one in results_at(run.folder, print):
-        again = figures(one.table(), one.result.protocol)
+        again = metrics(one.table(), one.result.protocol)
         assert again['groups'] == {k: g.model_dump() for k, g in one.result.groups.items()}
-        for key, value in again['figures'].items():
-            assert one.result.figures[key] == pytest.approx(value, nan_ok=True), key
+        for key, value in again['metrics'].items():
+            assert one.result.metrics[key] == pytest.approx(value, nan_ok=True), key
 
 
 def test_the_newest_run_of_a_work_dir_is_meant(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
     tables = {one.model: one.table() for one in results}
     shared = aligned(tables, results[0].result.protocol)
-    primary = primary_figure(shared)
+    primary = primary_metric(shared)
     ours = {one.name: one for one in compare(shared, primary) if not one.group}
     (shown,) = page_data([run.folder]).data_sets
     compared = 0
@@ -120,5 +120,5 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
             np.testing.assert_allclose([one.difference, one.low, one.high], ends, atol=1e-4)
             compared += 1
     assert compared > 8
-    assert primary is not None and shown.ranked.figure == primary
+    assert primary is not None and shown.ranked.metric == primary
     assert shown.ranked.tested[0, 1].p_value == ours[primary.key].p_value

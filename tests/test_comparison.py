@@ -1,4 +1,4 @@
-"""Two models on the same problems: by hand, by enumeration, and against the figures of results."""
+"""Two models on the same problems: by hand, by enumeration, and against the metrics of results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_results import figures
+from made_results import metrics
 
 from opencompass_gpassk.compare.claims import difference_claim
 from opencompass_gpassk.compare.differences import (
@@ -23,15 +23,15 @@ from opencompass_gpassk.compare.differences import (
     adjusted,
     check_metrics,
     compare,
-    primary_figure,
+    primary_metric,
     standing,
     tipping_point,
 )
 from opencompass_gpassk.compare.problem_changes import fisher_exact, problem_changes
 from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.tables.comparison import Compared, comparison_tables
-from opencompass_gpassk.results.figure_intervals import IntervalSettings
-from opencompass_gpassk.results.figures import DROP, G_PASS, MG_PASS, parse_figure
+from opencompass_gpassk.results.metric import DROP, G_PASS, MG_PASS, parse_metric
+from opencompass_gpassk.results.metric_intervals import IntervalSettings
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
@@ -64,7 +64,7 @@ def differences(
 ) -> dict[str, Difference]:
     """The differences by key."""
     shared = aligned({'a': a, 'b': b}, protocol)
-    found = compare(shared, primary_figure(shared), QUICK, **options)
+    found = compare(shared, primary_metric(shared), QUICK, **options)
     return {one.key: one for one in found}
 
 
@@ -92,10 +92,10 @@ def test_three_problems_by_hand() -> None:
 def test_differences_are_those_of_the_results_and_p_values_are_enumerated(
     counts: list[tuple[int, int]],
 ) -> None:
-    """For every figure of the whole and of groups; clusters are flipped as one."""
+    """For every metric of the whole and of groups; clusters are flipped as one."""
     a, b = (counted([pair[i] for pair in counts]) for i in range(2))
     found = differences(a, b, PROTOCOL)
-    of_a, of_b = figures(a, PROTOCOL), figures(b, PROTOCOL)
+    of_a, of_b = metrics(a, PROTOCOL), metrics(b, PROTOCOL)
     assert {'majority vote', 'G-Pass@4_1.0', 'mG-Pass@4', 'en/pass@2'} <= found.keys()
     for key, one in found.items():
         assert one.first == pytest.approx(of_a[key]), key
@@ -120,7 +120,7 @@ def test_equal_runs_differ_by_nothing() -> None:
     for one in differences(table, counted([0, 1, 2, 3, 4, 4, 2, 0]), PROTOCOL).values():
         assert one.difference == 0.0
         assert one.low < 0 < one.high if one.measured >= 5 else math.isnan(one.low + one.high)
-        if one.figure.family.ranked:
+        if one.metric.family.ranked:
             assert (one.p_value == 1.0) is bool(one.family)
         else:
             assert math.isnan(one.p_value)
@@ -155,7 +155,7 @@ def test_problems_are_found_in_any_order() -> None:
     assert repr(one) == repr(other)  # NaN is not equal to itself
 
 
-def test_undefined_problems_are_left_out_of_both_figures() -> None:
+def test_undefined_problems_are_left_out_of_both_metrics() -> None:
     """Of problem 0, B has no verdict. A problem with half of its verdicts is defined."""
     a, b = counted([4, 2, 0]), counted([4, 1, 0], unjudged=[0])
     for trial in b.trials[4:6]:
@@ -181,7 +181,7 @@ def test_other_numbers_of_samples_leave_what_does_not_depend_on_them() -> None:
     protocols = {'a': Protocol(4, (2,), (1.0,)), 'b': Protocol(8, (2,), (1.0,))}
     found = {one.key: one for one in compare(aligned({'a': a, 'b': b}, protocols))}
     headline = {key for key in found if '/' not in key}
-    assert headline == {'accuracy', 'pass@2', 'G-Pass@2_1.0', 'mG-Pass@2', 'loss@2'}
+    assert headline == {'accuracy', 'pass@2', 'G-Pass@2_1.0', 'mG-Pass@2', 'stability gap@2'}
     assert found['accuracy'].second == 50.0
 
 
@@ -202,7 +202,7 @@ def test_versions_are_compared_question_by_question() -> None:
     a = versions([[2, 2, 2], [2, 1, 0], [2, 0, 0], [0, 0, 0]])
     b = versions([[2, 2, 2], [2, 2, 2], [2, 1, 0], [0, 0, 0]])
     found = differences(a, b, protocol)
-    of_a, of_b = figures(a, protocol), figures(b, protocol)
+    of_a, of_b = metrics(a, protocol), metrics(b, protocol)
     for key in ('GA@2', 'SP-RV drop', 'CR', 'OOR', 'original/pass@2', 'pass@2'):
         assert found[key].difference == pytest.approx(of_b[key] - of_a[key]), key  # type: ignore
     assert found['GA@2'].units == 4
@@ -222,7 +222,7 @@ def test_reasoning_is_compared_as_results_have_it() -> None:
             trial.values['validity'] = score
     protocol = replace(PROTOCOL, sound=0.4)
     found = differences(a, b, protocol)
-    of_a, of_b = figures(a, protocol), figures(b, protocol)
+    of_a, of_b = metrics(a, protocol), metrics(b, protocol)
     assert found['validity'].second == pytest.approx(100 * (0.1 + 0.3 + 0.5 + 0.7) / 4)
     assert found['false-positive rate'].second == pytest.approx(50)
     assert found['scored'].second == 50
@@ -378,12 +378,12 @@ def test_metrics_that_cannot_be_checked_are_errors() -> None:
         ('accuracy', False),
     ],
 )
-def test_which_figures_should_be_low(name: str, lower: bool) -> None:
+def test_which_metrics_should_be_low(name: str, lower: bool) -> None:
     """Drops, errors and redundancy."""
-    assert parse_figure(name).lower_is_better is lower
+    assert parse_metric(name).lower_is_better is lower
 
 
-def test_verdicts_that_one_model_lacks_leave_its_figures_undefined() -> None:
+def test_verdicts_that_one_model_lacks_leave_its_metrics_undefined() -> None:
     """As where its judge failed: reasoning was scored of both, so both have tables."""
     protocol = Protocol(n=4, k=(2,), sound=0.5)
     tables = {'judged': counted([2, 3, 4]), 'scored alone': counted([2, 3, 4])}
@@ -407,7 +407,7 @@ def test_problems_of_other_data_are_not_shared() -> None:
 
 
 def test_every_p_value_has_a_family() -> None:
-    """The primary figure alone, the others together; groups in the primary figure alone."""
+    """The primary metric alone, the others together; groups in the primary metric alone."""
     rng = np.random.default_rng(4)
     found = differences(
         counted(rng.integers(1, 5, 40).tolist()), counted(rng.integers(0, 4, 40).tolist()), PROTOCOL
@@ -417,30 +417,30 @@ def test_every_p_value_has_a_family() -> None:
     for key, one in found.items():
         if key in ('en/G-Pass@4_1.0', 'cn/G-Pass@4_1.0'):
             assert one.family == GROUPS
-        elif one.group or not one.figure.family.ranked:
+        elif one.group or not one.metric.family.ranked:
             assert (one.family, math.isnan(one.p_value)) == ('', True), key
         elif one.family != PRIMARY:
             assert one.family == OTHERS
             assert one.p_value >= adjusted([one], QUICK)[0] - 1e-9
 
 
-def test_the_primary_figure_is_declared_before() -> None:
+def test_the_primary_metric_is_declared_before() -> None:
     """Strict stability; accuracy with one sample or of versions; validity without verdicts."""
     four = {name: counted([4, 3, 2, 1]) for name in 'ab'}
-    assert primary_figure(aligned(four, PROTOCOL)) == G_PASS(k=4, tau=1.0)
+    assert primary_metric(aligned(four, PROTOCOL)) == G_PASS(k=4, tau=1.0)
     single = {name: counted([1, 0, 1], 1) for name in 'ab'}
-    assert primary_figure(aligned(single, Protocol(1))).key == 'accuracy'  # type: ignore[union-attr]
+    assert primary_metric(aligned(single, Protocol(1))).key == 'accuracy'  # type: ignore[union-attr]
     asked = {name: versions([[2, 2, 2], [2, 1, 0]]) for name in 'ab'}
-    assert primary_figure(aligned(asked, Protocol(2, (2,)))).key == 'accuracy'  # type: ignore[union-attr]
+    assert primary_metric(aligned(asked, Protocol(2, (2,)))).key == 'accuracy'  # type: ignore[union-attr]
     scored = {name: counted([4, 3, 2, 1], unjudged=range(4)) for name in 'ab'}
     for table in scored.values():
         for trial in table.trials:
             trial.values = {'validity': 0.5}
-    assert primary_figure(aligned(scored, PROTOCOL)).key == 'validity'  # type: ignore[union-attr]
+    assert primary_metric(aligned(scored, PROTOCOL)).key == 'validity'  # type: ignore[union-attr]
     whole = aligned({name: counted([4, 3, 2, 1]) for name in 'ab'}, PROTOCOL)
-    assert primary_figure(whole, parse_figure('average@n')).key == 'accuracy'  # type: ignore[union-attr]
-    with pytest.raises(ValueError, match='--primary loss@4: choose from'):
-        primary_figure(whole, parse_figure('loss@4'))
+    assert primary_metric(whole, parse_metric('average@n')).key == 'accuracy'  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match='--primary stability gap@4: choose from'):
+        primary_metric(whole, parse_metric('stability gap@4'))
 
 
 def test_the_ranks_of_two_are_the_claim_on_them() -> None:
@@ -481,7 +481,7 @@ def test_a_claim_tells_what_would_overturn_it() -> None:
     for table in (a, b):
         table.problems[:] = [replace(one, cluster='') for one in table.problems]
     shared = aligned({'a': a, 'b': b}, PROTOCOL)
-    claims = {one.key: one for one in compare(shared, primary_figure(shared), QUICK)}
+    claims = {one.key: one for one in compare(shared, primary_metric(shared), QUICK)}
     one = claims['G-Pass@4_1.0']
     assert one.claim(0.95) == 'worse' and tipping_point(shared, one, QUICK) == ''
     b.trials[-1].verdict = U
@@ -511,7 +511,7 @@ def test_missing_verdicts_of_both_models_may_overturn_a_claim(gaps: int, fragile
         for name, of in (('a', a), ('b', b))
     }
     shared = aligned(tables, PROTOCOL)
-    one = next(of for of in compare(shared, primary_figure(shared), QUICK) if of.family == PRIMARY)
+    one = next(of for of in compare(shared, primary_metric(shared), QUICK) if of.family == PRIMARY)
     assert one.claim(0.95) == 'worse' and one.fragile is fragile
     low, high = one.difference_ends or (one.difference, one.difference)
     assert low <= one.difference <= high and one.turned().ends == one.ends[::-1]
@@ -523,7 +523,7 @@ def test_missing_verdicts_of_both_models_may_overturn_a_claim(gaps: int, fragile
 
 
 def test_a_claim_needs_six_clusters_that_differ() -> None:
-    """Of five no p-value is low enough; of six it is, and of two checks of one figure too."""
+    """Of five no p-value is low enough; of six it is, and of two checks of one metric too."""
     for clusters in (5, 6, 7):
         a, b = counted([4] * 2 * clusters), counted([0] * 2 * clusters)
         found = list(differences(a, b, PROTOCOL).values())
@@ -575,6 +575,6 @@ def test_other_numbers_of_samples_raise_no_false_alarms(
         for trial in tables['b'].trials:
             trial.verdict = U if rng.random() < missing else trial.verdict
         shared = aligned(tables, protocols)
-        found = compare(shared, primary_figure(shared), QUICK)
+        found = compare(shared, primary_metric(shared), QUICK)
         alarms += any(bool(one.claim(0.95)) for one in found if one.family == PRIMARY)
     assert alarms <= 200 * 0.05 + 3 * math.sqrt(200 * 0.05 * 0.95)

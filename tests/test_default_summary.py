@@ -10,7 +10,7 @@ from made_results import make_result, make_version_result
 from made_runs import MadeRun
 from opencompass_here import opencompass
 
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.metric import parse_metric
 
 SAMPLED, GREEDY, VERSIONS = 'sample-n8', 'sample-greedy-n1', 'rvbench-n1'
 ASKED = f"""
@@ -42,7 +42,7 @@ def run(tmp_path: Path) -> MadeRun:
 
 
 def summarized(run: MadeRun, summarizer: str) -> dict[tuple[str, str], list[str]]:
-    """(Data set, metric) → figures of the two models, in the table that OpenCompass writes."""
+    """(Data set, metric) → metrics of the two models, in the table that OpenCompass writes."""
     (config,) = (run.folder / 'configs').glob('*.py')
     text = config.read_text('utf-8').replace('summarizer = ', 'ours = ') + summarizer
     job = run.folder.parent / 'job.py'
@@ -52,8 +52,8 @@ def summarized(run: MadeRun, summarizer: str) -> dict[tuple[str, str], list[str]
     return {(row[0], row[2]): row[4:] for row in csv.reader(table.open(encoding='utf-8'))}
 
 
-def test_the_table_has_our_headline_figures(run: MadeRun) -> None:
-    """Accuracy is averaged over sampled, greedy and plain sets, and each figure can be named."""
+def test_the_table_has_our_headline_metrics(run: MadeRun) -> None:
+    """Accuracy is averaged over sampled, greedy and plain sets, and each metric can be named."""
     rows = summarized(run, ASKED)
     assert rows[SAMPLED, 'accuracy'] == ['25.00', '66.67']
     assert rows[SAMPLED, 'G-Pass@4_1.0'] == ['0.00', 'nan']
@@ -62,11 +62,11 @@ def test_the_table_has_our_headline_figures(run: MadeRun) -> None:
 
 
 @pytest.mark.slow
-def test_all_that_it_lists_are_figures(run: MadeRun) -> None:
+def test_all_that_it_lists_are_metrics(run: MadeRun) -> None:
     """At most thirty of a data set, `accuracy` first, the same for both models."""
     rows = summarized(run, "summarizer = dict(type='opencompass.summarizers.DefaultSummarizer')")
     for dataset in (SAMPLED, VERSIONS):
         names = [metric for name, metric in rows if name == dataset]
         assert names[0] == 'accuracy'
         assert 6 <= len(names) <= 30
-        assert all(parse_figure(name) for name in names)
+        assert all(parse_metric(name) for name in names)

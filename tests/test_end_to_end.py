@@ -141,16 +141,16 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_the_tables_hold_greedy_and_sampled_columns(whole: tuple[Path, str]) -> None:
     """One unchanged, greedy model config gives both."""
     folder, screen = whole
-    figures = result(run_folder(folder))
+    metrics = result(run_folder(folder))
     greedy = result(run_folder(folder), GREEDY)
     rows = (line.split() for line in screen.splitlines() if line.startswith(f'{MODEL} '))
     row = next(row for row in rows if row[1] != 'solves')
     assert row[1:4] == [
-        f'{value:.1f}' for value in (greedy['accuracy'], figures['accuracy'], figures['pass@4'])
+        f'{value:.1f}' for value in (greedy['accuracy'], metrics['accuracy'], metrics['pass@4'])
     ]
-    assert figures['pass@4'] > figures['G-Pass@4_0.5'] > figures['G-Pass@4_1.0'] > 0
+    assert metrics['pass@4'] > metrics['G-Pass@4_0.5'] > metrics['G-Pass@4_1.0'] > 0
     assert greedy['signature']['sampling'] == {'greedy': True}
-    assert figures['signature']['sampling']['temperature'] == 1.0
+    assert metrics['signature']['sampling']['temperature'] == 1.0
 
 
 def test_the_counts_are_those_of_the_trials(whole: tuple[Path, str]) -> None:
@@ -249,9 +249,9 @@ def test_a_killed_job_resumes_to_what_shards_come_to(
     (log,) = run.glob(f'logs/eval/{MODEL}/*.out')
     assert UNREAD in log.read_text()
     assert predictions(run) == predictions(run_folder(whole[0]))
-    figures, expected = result(run), result(run_folder(whole[0]))
-    assert figures['details'] == expected['details']
-    assert figures['counts'] == expected['counts']
+    metrics, expected = result(run), result(run_folder(whole[0]))
+    assert metrics['details'] == expected['details']
+    assert metrics['counts'] == expected['counts']
 
 
 @pytest.mark.slow

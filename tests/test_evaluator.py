@@ -163,7 +163,7 @@ def test_groups_are_columns(tmp_path: Path, groups: Any) -> None:
 
 
 def test_the_result_says_everything(tmp_path: Path) -> None:
-    """All figures, groups, problems with their answers, the signature; strict JSON; the trials."""
+    """All metrics, groups, problems with their answers, the signature; strict JSON; the trials."""
     dataset = data_set(OurSums, k=[4, 2])
     predict(
         tmp_path,
@@ -176,15 +176,15 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
     metrics = ['accuracy', 'majority vote', 'consistency']
     for k in (2, 4):
         metrics += [f'pass@{k}', *(f'G-Pass@{k}_{t}' for t in (0.0, 0.25, 0.5, 0.75, 1.0))]
-        metrics += [f'mG-Pass@{k}', f'loss@{k}', f'cons@{k}']
+        metrics += [f'mG-Pass@{k}', f'stability gap@{k}', f'cons@{k}']
     groups = [f'{group}/{metric}' for group in ('AMC-cn', 'AMC-en') for metric in metrics]
     shares = ['coverage', 'no answer', 'unrecognised', 'truncated', 'identical', 'duplicates']
     scalars = [key for key, value in result.items() if isinstance(value, float)]
     unlisted = ('majority vote', 'consistency', 'G-Pass@2_0.0', 'G-Pass@4_0.0')
-    unlisted += ('loss@2', 'loss@4', 'cons@2', 'cons@4')
+    unlisted += ('stability gap@2', 'stability gap@4', 'cons@2', 'cons@4')
     assert scalars[0] == 'accuracy'
     assert sorted(scalars) == sorted(set(metrics) - set(unlisted))
-    assert sorted(result['figures']) == sorted([*metrics, *groups])
+    assert sorted(result['metrics']) == sorted([*metrics, *groups])
     assert sorted(result['shares']) == sorted(shares)
     signature = result['signature']
     assert signature.pop('data').startswith('sums:1:')
@@ -224,7 +224,7 @@ def test_the_result_says_everything(tmp_path: Path) -> None:
     }
 
 
-def test_an_undefined_figure_keeps_its_key(tmp_path: Path) -> None:
+def test_an_undefined_metric_keeps_its_key(tmp_path: Path) -> None:
     """OpenCompass's summarizer asks one set of keys of all models, so NaN it is, as Python says."""
     dataset = data_set(OurSums)
     predict(tmp_path, dataset)
@@ -239,7 +239,7 @@ def test_an_undefined_figure_keeps_its_key(tmp_path: Path) -> None:
 
 
 def test_a_single_greedy_response_gives_a_plain_accuracy(tmp_path: Path) -> None:
-    """OpenCompass's own key, and no figure of stability."""
+    """OpenCompass's own key, and no metric of stability."""
     dataset = data_set(OurSums, n=1, k=1)
     predict(tmp_path, dataset)
     result = evaluate(tmp_path, dataset)

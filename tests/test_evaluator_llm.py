@@ -95,7 +95,7 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
         ''.join(map(to_text, benchmark_tables(board_of({'demo': {'sums_en': found}})))).split()
     )
     assert f'coverage is {found["coverage"]:.2f} %' in summary
-    told = 'or all right, the figures would be average@8 40.0 to'
+    told = 'or all right, the metrics would be average@8 40.0 to'
     assert told in summary
 
 

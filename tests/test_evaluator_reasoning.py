@@ -1,4 +1,4 @@
-"""Reasoning scored in the evaluation: what sound means in every figure, and what is kept."""
+"""Reasoning scored in the evaluation: what sound means in every metric, and what is kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from eval_judges import judged_by
 from eval_task import COUNTS, N, OurSums, Sums, data_set, evaluate, logged, predict, respond
-from made_results import bounds, figures
+from made_results import bounds, metrics
 from scripted_steps import ScriptedSteps, validity_in
 from test_command_rescore import result, write_config
 
@@ -95,7 +95,7 @@ def expected(k: int, least: int, threshold: float) -> float:
 
 
 @pytest.mark.parametrize('kind', [OurSums, Sums])
-def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> None:
+def test_sound_metrics_are_those_of_every_subset(tmp_path: Path, kind: Any) -> None:
     """Plain, sound, and the drop from one to the other."""
     found = evaluated(tmp_path, kind, change=whole)
     for k in KS:
@@ -109,7 +109,7 @@ def test_sound_figures_are_those_of_every_subset(tmp_path: Path, kind: Any) -> N
     assert 'sound majority vote' not in found
 
 
-def test_what_nobody_scored_leaves_no_figure_outside_of_its_bounds(tmp_path: Path) -> None:
+def test_what_nobody_scored_leaves_no_metric_outside_of_its_bounds(tmp_path: Path) -> None:
     """A response that is lost, or whose reasoning was refused."""
     found = evaluated(tmp_path)
     sound = {name: ends for name, ends in found['bounds'].items() if name.startswith('sound ')}
@@ -174,7 +174,7 @@ def test_steps_are_kept_for_selection(tmp_path: Path) -> None:
 
 
 def test_aggregates_threshold_and_splitting_are_settings(tmp_path: Path) -> None:
-    """They reach the figures and the signature."""
+    """They reach the metrics and the signature."""
     plain = evaluated(tmp_path / 'a')
     whole = evaluated(tmp_path / 'b', delimiter='no such text')
     assert whole['reasoning']['lengths']['steps']['all'] == 1
@@ -245,7 +245,7 @@ def test_settings_are_json() -> None:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_figures: None) -> Path:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_metrics: None) -> Path:
     """A finished run whose reasoning nobody scored."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / 'outputs' / '20260101_000000'
@@ -270,7 +270,7 @@ def score_run(run: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
     return len(ScriptedSteps.asked)
 
 
-def test_a_finished_run_gains_the_figures(
+def test_a_finished_run_gains_the_metrics(
     run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without inference; scores are kept, and stay when the run is scored again."""
@@ -288,14 +288,14 @@ def test_a_finished_run_gains_the_figures(
     assert stricter['sound G-Pass@2_1.0'] < after['sound G-Pass@2_1.0']
     assert main(['rescore', str(run), '--tau', '0.5']) == 0
     again = result(run)
-    assert again['figures']['sound G-Pass@2_0.5'] == stricter['figures']['sound G-Pass@2_0.5']
+    assert again['metrics']['sound G-Pass@2_0.5'] == stricter['metrics']['sound G-Pass@2_0.5']
     assert again['reasoning']['threshold'] == 0.5
 
 
 def test_what_is_wrong_with_a_scorer_leaves_the_result(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The old figures are there still; it is told once, before any data set."""
+    """The old metrics are there still; it is told once, before any data set."""
     before = result(run)
     missing = str(run / 'no-model')
     assert main(['reasoneval', 'run', str(run), '--model', missing]) == 1
@@ -316,7 +316,7 @@ def test_bounds_use_what_is_known() -> None:
     found = bounds(table, protocol)
     assert found['accuracy'] == pytest.approx([50, 100])
     assert 'sound accuracy' not in found
-    assert figures(table, protocol)['sound accuracy'] == 50
+    assert metrics(table, protocol)['sound accuracy'] == 50
 
 
 def test_rescoring_keeps_what_it_is_not_asked_to_change(

@@ -116,7 +116,7 @@ def flags_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
 
 @DICT_POSTPROCESSORS.register_module()
 def accuracy_alone(output: dict[str, Any], output_path: str) -> dict[str, Any]:
-    """Postprocess replies to one figure."""
+    """Postprocess replies to one metric."""
     right = [record['prediction'] == 'A' for record in output.values()]
     return {'accuracy': 100 * sum(right) / len(right)}
 

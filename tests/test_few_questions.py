@@ -1,4 +1,4 @@
-"""Figures that rest on fewer than five questions have no interval, and are marked everywhere."""
+"""Metrics that rest on fewer than five questions have no interval, and are marked everywhere."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_translations_count_as_one_question(tmp_path: Path) -> None:
     assert 'exam: 8 problems (4 questions)</h2>' in render_page(page_data([tmp_path]))
 
 
-def test_a_figure_among_right_originals_rests_on_these(tmp_path: Path) -> None:
+def test_a_metric_among_right_originals_rests_on_these(tmp_path: Path) -> None:
     """Of six questions one original is right: understanding is marked, CR is not."""
     result = write_result(tmp_path / 'm.json', in_versions('+-----'), [])
     assert (result['questions']['CR'], result['questions']['understanding']) == (6, 1)

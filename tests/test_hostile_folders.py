@@ -37,7 +37,7 @@ from opencompass_gpassk.trials import Trial, Verdict, read_trials
 GOOD = ('good', 'better')
 GIB = 1 << 30
 DEEP = '[' * 500_000
-META = b'{"kind": "meta", "schema": "3"}\n{"kind": "problem", "problem_id": "p"}\n'
+META = b'{"kind": "meta", "schema": "4"}\n{"kind": "problem", "problem_id": "p"}\n'
 ROW = b'{"kind": "trial", "problem_id": "p", "replica": 0, "verdict": "correct"}\n'
 MEASURED = (
     'import resource, subprocess, sys\n'
@@ -127,7 +127,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def in_little_memory(tmp_path: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
     """Run Python and require that it took no more than a GiB of memory.
 
-    A child's figure is at least that of its parent, here of the small one between.
+    A child's metric is at least that of its parent, here of the small one between.
     """
     size = tmp_path / 'size'
     done = subprocess.run(

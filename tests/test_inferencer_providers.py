@@ -220,7 +220,7 @@ def test_what_was_not_applied_is_told_first(
     OpenICLInferTask(config(run, dataset, **provider, query_per_second=1000)).run()
     assert not any('temperature' in body for body in server.requests)
     result = evaluate(run, dataset)
-    assert result['loss@4'] == 0
+    assert result['stability gap@4'] == 0
     told = 'sampling not applied: temperature, top_p, top_k, repetition_penalty;'
     assert result['warnings'][0].startswith(told)
     (run / 'configs').mkdir()

@@ -53,7 +53,7 @@ def test_no_menu_reads_a_verdict_from_a_quoted_attack(answer: dict | None, name:
 
 
 def test_a_judge_that_obeys_is_no_more_gullible_than_measured() -> None:
-    """The figures of the benchmark: no promise of zero, but no worse without anyone noticing."""
+    """The metrics of the benchmark: no promise of zero, but no worse without anyone noticing."""
 
     def rate(stub: str, source: str, language: str) -> int:
         prompt, say = Prompt.load(source, language), STUBS[stub]

@@ -70,7 +70,7 @@ def test_counts_of_each_problem_come_out_as_themselves() -> None:
     assert result['pass@2'] > result['G-Pass@2_1.0'] + 30
 
 
-def test_the_signature_says_how_the_figures_came_about() -> None:
+def test_the_signature_says_how_the_metrics_came_about() -> None:
     """Data, n, k, sampling, judge and prompt; k ascending."""
     sampling = {'temperature': 1.0, 'top_p': 0.8}
     signature = score(respond(COUNTS, sampling=sampling), k=(4, 2))['signature']

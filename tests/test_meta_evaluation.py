@@ -1,4 +1,4 @@
-"""Meta-evaluation: the authors' figures from their recorded scores, made data, bad files."""
+"""Meta-evaluation: the authors' metrics from their recorded scores, made data, bad files."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ COLUMNS = {
 
 def reference() -> dict[tuple[str, str, str, str], str]:
     """Return what the authors' script prints: (kind, level, metric, evaluator) → three decimals."""
-    figures, heading = {}, ('', '', '')
+    metrics, heading = {}, ('', '', '')
     for line in (REAL / 'reference_output.txt').read_text().splitlines():
         if found := HEADING.fullmatch(line):
             heading = found[1], found[2], found[3]
         elif (evaluator := line.split(':')[0]) in RECORDED:
-            figures[(*heading, evaluator)] = line.split(': ')[1]
-    return figures
+            metrics[(*heading, evaluator)] = line.split(': ')[1]
+    return metrics
 
 
 @needs_data
-def test_authors_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    """All 24 figures that the authors' script prints for the recorded evaluators are printed."""
+def test_authors_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    """All 24 metrics that the authors' script prints for the recorded evaluators are printed."""
     scores = str(REAL / 'recorded_scores')
     assert main(['reasoneval', 'meta', '--data', str(REAL), '--scores', scores]) == 0
     printed, kind = {}, ''
@@ -249,7 +249,7 @@ def test_one_id_twice(made: Path, tmp_path: Path) -> None:
 def test_command_writes_json(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The JSON holds all figures with their thresholds, null where undefined."""
+    """The JSON holds all metrics with their thresholds, null where undefined."""
     invalid = scores_file(tmp_path, {0: [0.9, 0.8, 0.3, 0.1], 1: [0.7], 2: [0.6, 0.4, 0.0]})
     idle = {'a': [[0, 0.2, 0.8], [0, 0.6, 0.4]], 'b': [[0, 0.1, 0.9], [0, 0.3, 0.7]]}
     redundant = scores_file(tmp_path, idle, 'me_redundant_errors')

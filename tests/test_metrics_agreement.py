@@ -125,12 +125,12 @@ def test_neither_order_nor_side_matters(pairs: list[tuple[Verdict, Verdict]], rn
         weights=[weights[i] for i in order],
         clusters=[f'problem {clusters[i]}' for i in order],
     )
-    figures = [
+    metrics = [
         (one.rate, *one.interval, one.effective, one.kappa, one.kappa_error)
         for one in (found, turned, mixed)
     ]
-    assert figures[1] == pytest.approx(figures[0], nan_ok=True, abs=1e-9)
-    assert figures[2] == pytest.approx(figures[0], nan_ok=True, abs=1e-9)
+    assert metrics[1] == pytest.approx(metrics[0], nan_ok=True, abs=1e-9)
+    assert metrics[2] == pytest.approx(metrics[0], nan_ok=True, abs=1e-9)
 
 
 def test_perfect_agreement_is_no_certainty() -> None:

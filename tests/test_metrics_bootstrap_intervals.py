@@ -17,7 +17,7 @@ from opencompass_gpassk.metrics.share_intervals import (
     small_count_wilson,
     wilson,
 )
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.metric import parse_metric
 
 Values = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def test_order_columns_and_seeds() -> None:
 
 @pytest.mark.parametrize('problems', [5, 45, 119])
 @pytest.mark.parametrize('method', ['bca', 'percentile'])
-def test_a_figure_at_a_bound_has_a_width(problems: int, method: str) -> None:
+def test_a_metric_at_a_bound_has_a_width(problems: int, method: str) -> None:
     """All wrong, all right and no difference: Wilson's interval of so many draws, never a point."""
     ends = np.zeros((problems, 1)), np.ones((problems, 1))
     for values, hits in zip(ends, (0, problems), strict=True):
@@ -165,7 +165,7 @@ MEANS = {0.3: 0.04847301668902811, 20.0: 0.7115451091916655}
 @pytest.mark.parametrize(('metric', 'problems'), [('G-Pass@16_1.0', 45), ('accuracy', 119)])
 def test_rare_differences_are_covered(metric: str, problems: int) -> None:
     """One model solves 2 % always, one all problems rarely: 93 of 100 intervals hold 0."""
-    estimator, rng = parse_figure(metric).estimator(), np.random.default_rng(1)
+    estimator, rng = parse_metric(metric).estimator(), np.random.default_rng(1)
     values = []
     for strength in (0.3, 20.0):
         mean = 0.02 if metric == 'accuracy' else MEANS[strength]

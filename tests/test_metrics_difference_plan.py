@@ -74,7 +74,7 @@ def test_a_range_of_margins_holds_its_plan() -> None:
     assert margin_ranges(STRICT, n, c, [(134, 32)]) == [(low, high)]
     few, none = np.full((2, 5), 7), np.zeros((2, 5), int)  # problems with too few verdicts
     more = [np.concatenate(of, axis=1) for of in ((n, few), (c, none))]
-    assert margin_ranges(STRICT, *more, [(134, 32)]) == [(low, high)]
+    assert margin_ranges(STRICT, more[0], more[1], [(134, 32)]) == [(low, high)]
 
 
 def test_versions_of_a_question_widen_the_plan_for_others_only() -> None:

@@ -17,7 +17,7 @@ from opencompass_gpassk.metrics.fixed_problems import (
     within_problem_variance,
 )
 from opencompass_gpassk.metrics.rate_distribution import Rates, pair_products
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.metric import parse_metric
 
 NAMES = ('accuracy', 'pass@2', 'G-Pass@3_0.5', 'G-Pass@3_1.0', 'mG-Pass@3', 'G-Pass@2_1.0')
 
@@ -47,7 +47,7 @@ def chances(n: int, p: Fraction) -> list[Fraction]:
 @pytest.mark.parametrize('n', [6, 7])
 def test_variance_is_unbiased_for_each_problem(name: str, n: int) -> None:
     """Averaged over all outcomes it is the exact variance over all outcomes, at any rate."""
-    estimator = parse_figure(name).estimator()
+    estimator = parse_metric(name).estimator()
     found = within_problem_variance(estimator, np.full(n + 1, n), np.arange(n + 1))
     values = [estimate(estimator, n, c) for c in range(n + 1)]
     for p in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(7, 8), Fraction(1)):
@@ -61,7 +61,7 @@ def test_variance_is_unbiased_for_each_problem(name: str, n: int) -> None:
 
 def test_pairs_of_disjoint_sets_are_enumerated() -> None:
     """The product's estimate is the mean over all ordered pairs of disjoint sets."""
-    estimator, n = parse_figure('G-Pass@2_1.0').estimator(), 5
+    estimator, n = parse_metric('G-Pass@2_1.0').estimator(), 5
     for c in range(n + 1):
         samples = [1] * c + [0] * (n - c)
         products = [
@@ -77,7 +77,7 @@ def test_pairs_of_disjoint_sets_are_enumerated() -> None:
 @pytest.mark.parametrize('n', [4, 6])
 def test_too_few_samples_borrow_from_the_other_problems(name: str, n: int) -> None:
     """Where n < 2k it is right on average over a population whose rates are known."""
-    estimator, rates = parse_figure(name).estimator(), Rates.of(0.6, 0.9)
+    estimator, rates = parse_metric(name).estimator(), Rates.of(0.6, 0.9)
     found = within_problem_variance(estimator, np.full(n + 1, n), np.arange(n + 1), rates)
     strength = (np.arange(20_000) + 0.5) / 20_000
     density = strength ** (0.6 - 1) * (1 - strength) ** (0.9 - 1)
@@ -93,7 +93,7 @@ def test_too_few_samples_borrow_from_the_other_problems(name: str, n: int) -> No
 
 def test_undefined_and_mixed_numbers_of_samples() -> None:
     """NaN below k; each problem by its own n."""
-    estimator = parse_figure('G-Pass@3_1.0').estimator()
+    estimator = parse_metric('G-Pass@3_1.0').estimator()
     found = within_problem_variance(estimator, [2, 3, 6], [1, 3, 3])
     assert math.isnan(found[0])
     assert found[1] > 0
@@ -103,7 +103,7 @@ def test_undefined_and_mixed_numbers_of_samples() -> None:
 def test_interval_covers_what_these_problems_have() -> None:
     """100 problems of known rates, sampled 150 times: the interval holds their true mean."""
     rng, n = np.random.default_rng(7), 16
-    estimator, strength = parse_figure('mG-Pass@4').estimator(), rng.beta(0.7, 0.7, 100)
+    estimator, strength = parse_metric('mG-Pass@4').estimator(), rng.beta(0.7, 0.7, 100)
     k = estimator.k
     outcomes = [math.comb(k, j) * strength**j * (1 - strength) ** (k - j) for j in range(k + 1)]
     truth = (np.array([float(kernel(estimator, j)) for j in range(k + 1)]) @ outcomes).mean()
@@ -123,7 +123,7 @@ def test_interval_holds_its_estimate_and_has_a_width(
     name: str, n: int, data: st.DataObject
 ) -> None:
     """Whatever the counts, in [0, 1]; NaN where no problem has k samples."""
-    estimator = parse_figure(name).estimator()
+    estimator = parse_metric(name).estimator()
     c = data.draw(st.lists(st.integers(0, n), min_size=1, max_size=8))
     (found,) = fixed_problems_intervals(estimator, np.full(len(c), n), c, [range(len(c))])
     if n < estimator.k:

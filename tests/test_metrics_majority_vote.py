@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics.majority_vote import consensus_at_k, consistency, majority_vote
-from opencompass_gpassk.results.figures import parse_figure
+from opencompass_gpassk.results.metric import parse_metric
 
 Sample = tuple[int, bool]  # answer, -1 for none; whether it was judged right
 samples = st.lists(st.tuples(st.integers(-1, 3), st.booleans()), min_size=1, max_size=8)
@@ -80,7 +80,7 @@ def test_consensus_of_one_is_the_accuracy_and_of_all_the_majority_vote() -> None
 
 
 def test_a_lost_response_is_not_drawn() -> None:
-    """The figure is that of the others; fewer than k of them leave it undefined."""
+    """The metric is that of the others; fewer than k of them leave it undefined."""
     of = [(0, True), (0, True), (1, False), (-1, False)]
     present = np.array([True, True, True, False])
     assert consensus([of], 2, present=present) == pytest.approx(consensus([of[:3]], 2))
@@ -121,6 +121,6 @@ def test_programs_have_neither() -> None:
 
 
 def test_pass_power_k_is_another_name() -> None:
-    """pass^k is G-Pass@k at τ = 1, wherever a figure is named."""
-    assert parse_figure('pass^8') == parse_figure('G-Pass@8_1.0')
-    assert parse_figure('sound pass^8') == parse_figure('sound G-Pass@8_1.0')
+    """pass^k is G-Pass@k at τ = 1, wherever a metric is named."""
+    assert parse_metric('pass^8') == parse_metric('G-Pass@8_1.0')
+    assert parse_metric('sound pass^8') == parse_metric('sound G-Pass@8_1.0')

@@ -25,7 +25,7 @@ from opencompass_gpassk.metrics.paired import (
     step_down,
     swap_residuals,
 )
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 
 def flipped(values: Any, clusters: Any = None, **settings: Any) -> FlipTest:

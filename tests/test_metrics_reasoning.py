@@ -23,7 +23,7 @@ LABELLED = st.lists(st.tuples(st.booleans(), st.integers(0, 8)), min_size=1, max
 
 
 def close(found: float, wanted: float | None) -> bool:
-    """Tell whether a figure is the wanted one, None being NaN."""
+    """Tell whether a metric is the wanted one, None being NaN."""
     return math.isnan(found) if wanted is None else math.isclose(found, wanted, abs_tol=1e-12)
 
 
@@ -97,7 +97,7 @@ def test_detection_against_sklearn(rows: list[tuple[bool, int]]) -> None:
         found = reasoning.detect(errors, scores, 0.5, below=below)
         classes = {*errors.tolist(), *flagged.tolist()}
         wanted = f1_score(errors, flagged, average='macro', zero_division=0)
-        # sklearn leaves out a class that nobody names; there we have no figure.
+        # sklearn leaves out a class that nobody names; there we have no metric.
         assert close(found.macro_f1, wanted if len(classes) == 2 else None)
         mixed = 0 < errors.sum() < len(errors)
         assert close(found.auc, roc_auc_score(errors, badness) if mixed else None)
@@ -113,7 +113,7 @@ def test_default_thresholds() -> None:
 
 
 def test_unscored_units_are_left_out() -> None:
-    """What has no score is counted, and no figure knows it otherwise."""
+    """What has no score is counted, and no metric knows it otherwise."""
     errors, scores = [True, False, True, False, True], [0.1, 0.9, 0.8, 0.2, NAN]
     found = reasoning.detect(errors, scores, 0.5, below=True)
     assert found == reasoning.Detection(4, 2, 1, 0.5, found.macro_f1, found.auc)
@@ -121,7 +121,7 @@ def test_unscored_units_are_left_out() -> None:
 
 
 def test_nothing_is_undefined_quietly() -> None:
-    """Without units, or with one class of them, figures are NaN, without a warning of numpy."""
+    """Without units, or with one class of them, metrics are NaN, without a warning of numpy."""
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         nothing = reasoning.detect([], [], 0.5, below=True)

@@ -7,18 +7,18 @@ import math
 import random
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
-from made_results import board_of
 from made_sweep import SAMPLED, Sweep, add_result, make_sweep
 
 from opencompass_gpassk.commands.main import main
+from opencompass_gpassk.report.board import Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.results.read import results_at
+from opencompass_gpassk.results.result import Result
 
 KINDS = {  # problems, samples of both, ability of B, verdicts that B lacks
     'equal': (40, 8, 8, 0.5, 0),
@@ -47,12 +47,12 @@ def made(folder: Path, kind: str, seed: int) -> Path:
 
 
 def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Assert that the command, the page and the tables agree on the primary figure."""
+    """Assert that the command, the page and the tables agree on the primary metric."""
     file = run.parent / 'compared.json'
     sides = ['--model-a', 'a', '--model-b', 'b', '--dataset', SAMPLED]
     assert main(['compare', str(run), *sides, '--json', str(file)]) == 0
     (data_set,) = json.loads(file.read_text())['data_sets']
-    (of_command,) = (one for one in data_set['differences'] if one['family'] == 'primary figure')
+    (of_command,) = (one for one in data_set['differences'] if one['family'] == 'primary metric')
     rejected = of_command['p_value'] <= 0.05
     if of_command['differing'] >= 6:
         assert (of_command['low'] > 0 or of_command['high'] < 0) is rejected
@@ -76,13 +76,13 @@ def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [name for name, rank in ranks.items() if rank and rank[0] == 1] == first
     assert ('may be' in shown.claim) is (len(first) == 2)
 
-    results: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Result]] = {}
     trials = {}
     for one in results_at(run, print):
         if one.dataset == SAMPLED:
             results.setdefault(one.model, {})[one.dataset] = one.result
             trials[one.model, one.dataset] = one.table()
-    tables = benchmark_tables(board_of(results, trials))
+    tables = benchmark_tables(Board(results, trials))
     marks = {t.rows[row][0]: m for t in tables for (row, _), m in t.marks.items()}
     assert sorted(marks) == first
     assert Mark.BEST in marks.values()

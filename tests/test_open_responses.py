@@ -1,4 +1,4 @@
-"""Responses without a recognised answer, from the text to the figures: none is lost, none decides.
+"""Responses without a recognised answer, from the text to the metrics: none is lost, none decides.
 
 A server's replies miss a recognised answer in 5 % of cases, at random or mostly where they are
 wrong. The truth must lie within the stated bounds, and a true judge must find it.
@@ -26,8 +26,8 @@ from opencompass_gpassk.judging.judge import Judge
 from opencompass_gpassk.judging.pipeline import Pipeline, candidates_of
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.figure_values import FigureValues, bounds
 from opencompass_gpassk.results.make_result import make_table
+from opencompass_gpassk.results.metric_values import MetricValues, bounds
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Entry, Result
 from opencompass_gpassk.results.true_verdicts import judge_error
@@ -35,7 +35,7 @@ from opencompass_gpassk.trials import UNRECOGNISED, Problem, Verdict
 
 PROBLEMS, N = 150, 8
 PROTOCOL = Protocol(n=N, k=(4, N))
-FIGURES = ('accuracy', 'pass@4', 'G-Pass@8_0.5', 'G-Pass@8_1.0', 'mG-Pass@8')
+METRICS = ('accuracy', 'pass@4', 'G-Pass@8_0.5', 'G-Pass@8_1.0', 'mG-Pass@8')
 PLAIN = 'The total is \\boxed{{{}}}.'
 ODD = (
     'First I sort the objects by colour, and then I count the red ones.\n\nCounting the blue ones '
@@ -63,11 +63,11 @@ def responses(seed: int, share: float, mostly_wrong: bool) -> list[Response]:
     return found
 
 
-def measured(given: list[Response], settings: JudgeSettings, judge: Judge | None) -> FigureValues:
+def measured(given: list[Response], settings: JudgeSettings, judge: Judge | None) -> MetricValues:
     """Judge responses as an evaluator does."""
     problems = [Problem(str(i), 'How many are there?', str(gold(i))) for i in range(PROBLEMS)]
     judged = Pipeline(settings, judge=judge).run(candidates_of(problems, given))
-    return FigureValues(make_table(problems, given, judged.judgements), PROTOCOL)
+    return MetricValues(make_table(problems, given, judged.judgements), PROTOCOL)
 
 
 def true_judge() -> ScriptedJudge:
@@ -89,7 +89,7 @@ def test_the_range_due_to_verdicts_holds_the_truth(mostly_wrong: bool) -> None:
     for one, true in zip(ruled.table.trials, truth.table.trials, strict=True):
         right.setdefault(one.outcome, []).append(true.verdict is Verdict.CORRECT)
     outcomes = {name: (len(of), len(of), sum(of) / len(of)) for name, of in right.items()}
-    found = judge_error(ruled, {'outcomes': outcomes, 'known': {}}, {})['figures']
+    found = judge_error(ruled, {'outcomes': outcomes, 'known': {}}, {})['metrics']
     true_means, means = (values.means(values.parts['']) for values in (truth, ruled))
     for key in ('accuracy', 'G-Pass@8_1.0'):
         low, high = found[key]['range']
@@ -110,7 +110,7 @@ def test_the_truth_is_within_the_bounds_and_a_true_judge_finds_it(mostly_wrong: 
         stated, means = bounds(ruled), ruled.means(ruled.parts[''])
         judged = measured(given, JudgeSettings(), true_judge())
         found = judged.means(judged.parts[''])
-        for key in FIGURES:
+        for key in METRICS:
             low, high = stated[key]
             assert low - 1e-9 <= means[key] <= true[key] + 1e-9 <= high + 2e-9, key
             assert found[key] == pytest.approx(true[key], abs=1), key
@@ -171,7 +171,7 @@ def test_what_a_server_leaves_out_is_told_and_open(
     claim: str,
     tmp_path: Path,
 ) -> None:
-    """Replies of thoughts alone, empty, cut off or refused: figures, counts, warnings, sentence."""
+    """Replies of thoughts alone, empty, cut off or refused: metrics, counts, warnings, sentence."""
     asked: Counter[int] = Counter()
 
     def respond(body: dict[str, Any]) -> web.Response:

@@ -104,7 +104,7 @@ def test_greedy_samples_are_the_greedy_row(sweep: tuple[Path, str]) -> None:
     run, told = sweep
     for result in stored(run, 'results', 'greedy'):
         assert (result['signature']['n'], result['k']) == (4, [])
-        assert not any('Pass' in key for key in result['figures'])
+        assert not any('Pass' in key for key in result['metrics'])
         assert any('n = 4 greedy responses' in warning for warning in result['warnings'])
         assert not any('own sampling' in warning for warning in result['warnings'])
     heading = told[told.index('by-greedy') :].splitlines()[1]

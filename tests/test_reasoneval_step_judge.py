@@ -210,6 +210,6 @@ def test_meta_evaluation_reads_what_was_found(kind: ErrorKind, tmp_path: Path) -
         )
     ]
     path.write_text(''.join(json.dumps(row) + '\n' for row in rows), 'ascii')
-    (figures,) = evaluate_files(folder, [path])
-    assert figures.solution.macro_f1 == figures.step.macro_f1 == 1
-    assert int(np.isnan(figures.values).sum()) == 1
+    (metrics,) = evaluate_files(folder, [path])
+    assert metrics.solution.macro_f1 == metrics.step.macro_f1 == 1
+    assert int(np.isnan(metrics.values).sum()) == 1

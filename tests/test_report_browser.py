@@ -128,7 +128,7 @@ def take_pictures(tab: Any, folder: Path, way: str) -> None:
 def look_at_the_panel(
     tab: Any, results: dict[str, dict[str, Any]], k: int, *, ranked: bool, phone: bool
 ) -> None:
-    """The board's figures are the results', and so are the curves' points and the whole table."""
+    """The board's metrics are the results', and so are the curves' points and the whole table."""
     panel = f'#s0p{k}'
     if not phone:  # there the headings are inside of the cells
         shown = board(tab)
@@ -138,7 +138,7 @@ def look_at_the_panel(
             for heading, key in (
                 ('average@n', 'accuracy'),
                 (f'G-Pass@{k}1.0', f'G-Pass@{k}_1.0'),
-                (f'loss@{k}', f'loss@{k}'),
+                (f'stability gap@{k}', f'stability gap@{k}'),
             ):
                 assert float(row[heading]) == pytest.approx(results[model][key], abs=0.051)
     titles = tab.locator(f'{panel} .cv title').all_text_contents()
@@ -164,7 +164,7 @@ def look_at_the_panel(
 
 
 def look_at_groups(tab: Any, results: dict[str, dict[str, Any]]) -> None:
-    """Every group has a row, with the figure of each model and its interval."""
+    """Every group has a row, with the metric of each model and its interval."""
     heads, *rows = rows_of(tab, '.groups table')
     found = {row[0]: row[2:] for row in rows if len(row) > 1}
     assert set(found) == set(results['alpha']['groups'])
@@ -194,7 +194,7 @@ def share(cell: str) -> float:
 
 
 def look_at_pairs(tab: Any, results: dict[str, dict[str, Any]]) -> None:
-    """The difference of two models is that of their figures."""
+    """The difference of two models is that of their metrics."""
     boxes = tab.locator('.pairs details')
     assert boxes.count() == 3
     for place in range(3):

@@ -1,4 +1,4 @@
-"""What the figures of a report hold: the numbers of its tables, and their intervals."""
+"""What the metrics of a report hold: the numbers of its tables, and their intervals."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def result_of(table: TrialTable, n: int, k: Sequence[int] = (), **signature: Any
 
 
 def with_ends(result: dict[str, Any], reach: float = 5.0) -> dict[str, Any]:
-    """Return a result in which each figure's interval reaches so far to both sides."""
-    ends = {k: [v - reach, v + reach] for k, v in result['figures'].items()}
+    """Return a result in which each metric's interval reaches so far to both sides."""
+    ends = {k: [v - reach, v + reach] for k, v in result['metrics'].items()}
     settings = {'level': 0.95, 'of': 'problems like these', 'method': 'bca'}
     return result | {'intervals': ends, 'uncertainty': settings}
 
@@ -93,12 +93,12 @@ BENCHMARK = 'LiveMathBench-202412'
 TAUS = [0.0, 0.25, 0.5, 0.75, 1.0]
 
 
-def test_curves_show_figures_and_intervals() -> None:
+def test_curves_show_metrics_and_intervals() -> None:
     """For each k, at the measured τ: a line a model, upright lines from end to end."""
     results = {'m': {'x': with_ends(SAMPLED)}, '_o $x^2$': {'x': make_result(COUNTS, 8, (4,))}}
     axis = drawn(results, f'{BENCHMARK}_k4')
     one, other = (line for line in axis.lines if line.get_marker() != 'None')
-    values = [SAMPLED['figures'][f'G-Pass@4_{tau}'] for tau in TAUS]
+    values = [SAMPLED['metrics'][f'G-Pass@4_{tau}'] for tau in TAUS]
     assert [*one.get_xdata()] == [*axis.get_xticks()] == TAUS
     assert [*one.get_ydata()] == values
     assert one.get_linestyle() == '-' != other.get_linestyle()
@@ -110,7 +110,7 @@ def test_curves_show_figures_and_intervals() -> None:
     assert told.endswith('Upright lines: 95 % intervals, for problems like these.')
 
 
-def test_bars_are_as_long_as_the_figures() -> None:
+def test_bars_are_as_long_as_the_metrics() -> None:
     """pass@k, greedy and the strictest G-Pass at the greatest k, with their intervals."""
     results = {'m': {'s': with_ends(SAMPLED), 'g': with_ends(GREEDY)}, 'n': {'s': SAMPLED}}
     axis = drawn(results, f'{BENCHMARK}_bars')
@@ -205,7 +205,7 @@ def test_data_sets_of_a_model_are_a_sweep() -> None:
     assert list(lines) == ['average@n', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0']
     assert list(lines['G-Pass@4_1.0'].get_xdata()) == [0.5, 1.0, 1.5]
     assert list(lines['G-Pass@4_1.0'].get_ydata()) == [
-        entry.result.figures['G-Pass@4_1.0'] for _, entry in found.entries
+        entry.result.metrics['G-Pass@4_1.0'] for _, entry in found.entries
     ]
 
 
@@ -248,7 +248,7 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
 
 
-def test_undefined_figures_are_dashes(tmp_path: Path) -> None:
+def test_undefined_metrics_are_dashes(tmp_path: Path) -> None:
     """NaN everywhere, in a result of which no sample could be judged, is no bar of length 0."""
     results = {'m': {'x': make_result(COUNTS, 8, (4,), sampled=0)}}
     trials = {('m', 'x'): table_of({'1': '????'})}

@@ -1,4 +1,4 @@
-"""Figures show the numbers they are given; the files of a report hold all of it."""
+"""Metrics show the numbers they are given; the files of a report hold all of it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_the_report_is_written(tmp_path: Path) -> None:
         TaskState('m', 'y', State.FAILED, 'inference', 'ValueError: <b>', 'logs/x.out'),
     ]
     write_report(tmp_path, board_of(RESULTS), states)
-    paths = write_charts(tmp_path / 'figures', board_of(RESULTS))
+    paths = write_charts(tmp_path / 'metrics', board_of(RESULTS))
     assert {path.name for path in tmp_path.iterdir()} == {
         *(f'gpassk.{kind}' for kind in ('md', 'tex', 'csv', 'json')),
-        'figures',
+        'metrics',
     }
     assert [path.name for path in paths] == [
         f'LiveMathBench-202412{name}.{kind}'
@@ -50,7 +50,7 @@ def test_the_report_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings('ignore:Glyph')  # the font of the tests may have no Chinese
-def test_benchmarks_have_figures_of_their_own(tmp_path: Path) -> None:
+def test_benchmarks_have_metrics_of_their_own(tmp_path: Path) -> None:
     """Names that are alike but for characters no file name has don't share one."""
     pytest.importorskip('matplotlib')
     names = ['高考', '竞赛', 'a/b', 'a b']

@@ -1,4 +1,4 @@
-"""Tables show how sure their figures are, and which of them the data cannot tell from the best."""
+"""Tables show how sure their metrics are, and which of them the data cannot tell from the best."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def tabled(result: dict[str, Any]) -> Table:
     return benchmark_tables(board_of({'m': {'x': result}}))[0]
 
 
-def test_brackets_stand_below_the_headline_figures() -> None:
+def test_brackets_stand_below_the_headline_metrics() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
     lines = to_text(benchmark_tables(board_of(of_two()))[0]).splitlines()
     assert lines[0] == 'm solves 71 % of the problems in some of 2 attempts, 42 % in all of them'
@@ -83,7 +83,7 @@ def test_a_line_says_where_the_uncertainty_comes_from(
     result = with_intervals(make_result(COUNTS, 4, (2,)), {key: [30.0, 70.0]})
     result['sampling_share'] = {key: share}
     if judged:
-        result['judge_error'] = {'figures': {key: {'estimate': 50.0, 'range': judged}}}
+        result['judge_error'] = {'metrics': {key: {'estimate': 50.0, 'range': judged}}}
     lines = to_markdown(tabled(result)).splitlines()
     (line,) = (line for line in lines if f'the uncertainty of {key} comes to' in line)
     assert told in line
@@ -122,7 +122,7 @@ STRONG, EQUAL, WEAK = [4, 3] * 12, [3, 4] * 12, [0, 1] * 12
 
 
 def marked(table: Table) -> dict[str, set[str]]:
-    """Return heading → the models whose figure is marked."""
+    """Return heading → the models whose metric is marked."""
     found: dict[str, set[str]] = {}
     for row, column in table.marks:
         found.setdefault(table.columns[column], set()).add(str(table.rows[row][0]))
@@ -136,7 +136,7 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     )
     (table,) = benchmark_tables(board_of(results, trials))
     assert marked(table) == {'G-Pass@2_1.0': {'strong', 'equal'}}
-    assert table.columns[-1] == 'loss@2'
+    assert table.columns[-1] == 'stability gap@2'
     (claim,) = table.claims
     assert claim.startswith('strong (75 %), equal (75 %) may be the most stable by G-Pass@2_1.0')
     lines = to_text(table).splitlines()
@@ -167,8 +167,8 @@ def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:
     assert 'bold: best of its column; $\\approx$: may be as good' in latex
 
 
-def test_only_the_primary_figure_is_marked() -> None:
-    """Groups and other figures are not tested; nor is a single model, whose claim is its own."""
+def test_only_the_primary_metric_is_marked() -> None:
+    """Groups and other metrics are not tested; nor is a single model, whose claim is its own."""
     results, trials = measured(
         even=table_of([3, 3] * 12, 4, groups=('a', 'b')),
         odd=table_of([4, 0] * 12, 4, groups=('a', 'b')),
@@ -217,7 +217,7 @@ def test_another_judge_leaves_the_others_to_be_compared() -> None:
 
 
 def test_trials_of_another_run_mark_nothing() -> None:
-    """The figures that are shown must be those of the trials that are compared."""
+    """The metrics that are shown must be those of the trials that are compared."""
     results, trials = measured(strong=table_of(STRONG, 4), weak=table_of(WEAK, 4))
     told = {('weak', 'x'): 'n and c differ from its trials'}
     (table,) = benchmark_tables(board_of(results, trials, told))

@@ -57,7 +57,7 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 
 
 def test_a_table_is_booktabs_and_its_notes_are_its_caption() -> None:
-    """Each row has its figures, then its intervals in 7 points; the best is bold, τ an index."""
+    """Each row has its metrics, then its intervals in 7 points; the best is bold, τ an index."""
     caption, label = (
         r'\caption[A\_b: 3 problems, k = 4]{A\_b: 3 problems, k = 4. {[}low, high{]}: 95 \% '
         'intervals for a population of such problems (BCa bootstrap: docs/intervals.md); '
@@ -132,9 +132,9 @@ def test_versions_have_a_table_like_the_papers() -> None:
         'high': {'m': asked(1, 1, 1, 1), 'l': asked(0, 1, 1, 1, source='LEETCODE')},
     }
     (table,) = pivots(variable_tables(board_of(results))[0])
-    figures = ['SP', 'Acc', 'GA@3', 'CR', 'OOR']
+    metrics = ['SP', 'Acc', 'GA@3', 'CR', 'OOR']
     sources = ['RV-MATH', 'RV-LEETCODE', 'overall']
-    assert table.columns == ['model', *(f'{s}\n{one}' for s in sources for one in figures)]
+    assert table.columns == ['model', *(f'{s}\n{one}' for s in sources for one in metrics)]
     high, low = table.rows
     assert high == ['high', 100, 100, 100, 100, 0, 0, 100, 100, 0, 0, 50, 100, 100, 50, 0]
     assert low[0] == 'low'
@@ -155,7 +155,7 @@ def test_latex_sets_it_in_a_narrow_column(tmp_path: Path) -> None:
     greedy = {'AMC_en': [1, 0, 1], 'AMC_cn': [1, 1, 0]}
     settings = {'intervals': {}, 'uncertainty': SETTINGS}
     sampled = make_result(counts, 8, (2, 4)) | settings
-    sampled['intervals'] = {key: [10.0, 90.0] for key in sampled['figures']}
+    sampled['intervals'] = {key: [10.0, 90.0] for key in sampled['metrics']}
     results = {
         name: {
             's': sampled,

@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from stored_table import table_of, write_result
 
-from opencompass_gpassk import figure_rows, trial_rows
+from opencompass_gpassk import metric_rows, trial_rows
 
 PAGE = Path(__file__).parent.parent / 'docs/notebook.md'
 
 
-def test_rows_are_frames_of_trials_and_figures(tmp_path: Path) -> None:
-    """A missing verdict is neither right nor wrong; figures are those of the file."""
+def test_rows_are_frames_of_trials_and_metrics(tmp_path: Path) -> None:
+    """A missing verdict is neither right nor wrong; metrics are those of the file."""
     result = write_result(tmp_path / 'm.json', table_of(['++-?', '+--x'] * 3), [2])
     trials = pd.DataFrame(trial_rows(tmp_path / 'm.json'))
     assert (
@@ -27,9 +27,9 @@ def test_rows_are_frames_of_trials_and_figures(tmp_path: Path) -> None:
         * 3
     )
     assert trials['verdict'].tolist()[2:4] == ['incorrect', 'unjudged']
-    figures = pd.DataFrame(figure_rows([tmp_path / 'm.json']))
-    row = figures.query("metric == 'G-Pass@k' and k == 2 and tau == 1").iloc[0]
-    assert row['percent'] == pytest.approx(result['figures']['G-Pass@2_1.0'])
+    metrics = pd.DataFrame(metric_rows([tmp_path / 'm.json']))
+    row = metrics.query("metric == 'G-Pass@k' and k == 2 and tau == 1").iloc[0]
+    assert row['percent'] == pytest.approx(result['metrics']['G-Pass@2_1.0'])
     assert [row['low'], row['high']] == pytest.approx(result['intervals']['G-Pass@2_1.0'])
     assert (row['model'], row['questions']) == ('m', 6)
 

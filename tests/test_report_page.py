@@ -25,8 +25,8 @@ from opencompass_gpassk.report.page.data import DataSet, PageData, page_data
 from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.page.problems import LONGEST, SHORTEST, Answer
-from opencompass_gpassk.results.figures import ACCURACY
 from opencompass_gpassk.results.make_result import store
+from opencompass_gpassk.results.metric import ACCURACY
 from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.trials import read_trials
 
@@ -81,8 +81,8 @@ def judged(shown: DataSet) -> list[dict[int, int]]:
     return [{i: solved.n for i, solved in one.solved.items()} for one in shown.problems]
 
 
-def test_every_figure_is_the_results(work_dir: Path, data: PageData) -> None:
-    """The columns' figures are those of the result files, of each group too."""
+def test_every_metric_is_the_results(work_dir: Path, data: PageData) -> None:
+    """The columns' metrics are those of the result files, of each group too."""
     (shown,) = data.data_sets
     assert [entry.label for entry in shown.entries] == list(MODELS)
     columns = columns_at(shown.benchmark, 4, None)
@@ -90,13 +90,13 @@ def test_every_figure_is_the_results(work_dir: Path, data: PageData) -> None:
     assert {'greedy', 'average@n', 'pass@4', 'G-Pass@4_0.25', 'mG-Pass@4', 'majority vote'} <= names
     for entry in shown.entries:
         stored = result_of(work_dir, entry.model, SAMPLED)
-        greedy = result_of(work_dir, entry.model, GREEDY)['figures']
+        greedy = result_of(work_dir, entry.model, GREEDY)['metrics']
         for group in ('', *stored['groups']):
             prefix = f'{group}/' if group else ''
-            figures = stored['figures'] | {f'{prefix}greedy': greedy[f'{prefix}accuracy']}
-            figures[f'{prefix}average@n'] = figures[f'{prefix}accuracy']
+            metrics = stored['metrics'] | {f'{prefix}greedy': greedy[f'{prefix}accuracy']}
+            metrics[f'{prefix}average@n'] = metrics[f'{prefix}accuracy']
             for column in columns:
-                assert known(entry, column.figure, group) == figures[f'{prefix}{column.heading}']
+                assert known(entry, column.metric, group) == metrics[f'{prefix}{column.heading}']
 
 
 def test_every_problem_is_the_results(work_dir: Path, data: PageData) -> None:
@@ -125,18 +125,18 @@ def test_every_problem_is_the_results(work_dir: Path, data: PageData) -> None:
                 assert record['problem_id'] == row['problem_id']
 
 
-def test_pairs_are_differences_of_the_figures(data: PageData) -> None:
-    """A difference is that of the two figures in the table, and lies in its interval."""
+def test_pairs_are_differences_of_the_metrics(data: PageData) -> None:
+    """A difference is that of the two metrics in the table, and lies in its interval."""
     (shown,) = data.data_sets
     for one in shown.differences[0, 1]:
         assert one.low <= one.difference <= one.high
-        first, second = (entry.figure(one.figure) for entry in shown.entries)
+        first, second = (entry.metric(one.metric) for entry in shown.entries)
         assert first is not None and second is not None
         wanted = first, second, second - first
         assert (one.first, one.second, one.difference) == pytest.approx(wanted)
         assert one.units == 12
     tested = shown.ranked.tested[0, 1]
-    assert tested.figure.key == 'G-Pass@4_1.0'
+    assert tested.metric.key == 'G-Pass@4_1.0'
     claim = tested.claim(0.95)
     assert bool(claim) is (0 < tested.p_value <= 0.05)
     ranks = [shown.ranked.rank(place) for place in (0, 1)]
@@ -503,7 +503,7 @@ def test_one_bad_result_does_not_cost_the_others(case: dict[str, Any], copied: P
 def test_bad_trials_cost_their_texts_alone(
     kind: str, field: str, value: object, copied: Path
 ) -> None:
-    """A file of trials with a field that nobody can read is named; the figures remain."""
+    """A file of trials with a field that nobody can read is named; the metrics remain."""
     path = next(copied.glob(f'*/results/small/{SAMPLED}.trials.jsonl.gz'))
     rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     next(row for row in rows if row['kind'] == kind)[field] = value
@@ -591,7 +591,7 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     data = page_data([tmp_path])
     (shown,) = data.data_sets
     rows = {
-        pair: next(one for one in of_pair if one.figure.family is ACCURACY)
+        pair: next(one for one in of_pair if one.metric.family is ACCURACY)
         for pair, of_pair in shown.differences.items()
     }
     both = [one.solved for one in shown.problems if {0, 2} <= set(one.solved)]

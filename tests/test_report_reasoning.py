@@ -99,7 +99,7 @@ def test_notes_tell_who_scored_how_and_what_was_refused() -> None:
     )
 
 
-def test_sound_figures_stand_beside_the_plain_ones() -> None:
+def test_sound_metrics_stand_beside_the_plain_ones() -> None:
     """Accuracy, the strictest G-Pass@k and mG-Pass@k: plain, sound and the drop."""
     made = {'m': {'n4': WHOLE, 'n1': GREEDY}, 'plain': {'n4': PLAIN}}
     table = sound_tables(board_of(made))[0]
@@ -190,8 +190,8 @@ def test_results_of_several_scorers_are_not_compared_in_silence() -> None:
         assert not [note for note in table.warnings if 'different scorers' in note]
 
 
-def test_opencompass_lists_a_few_figures(tmp_path: Path) -> None:
-    """The strictest sound figure, validity and redundancy, as far as there are any."""
+def test_opencompass_lists_a_few_metrics(tmp_path: Path) -> None:
+    """The strictest sound metric, validity and redundancy, as far as there are any."""
     run = MadeRun(tmp_path / '20260101_000000', ['m'], ['sample-n8', 'sample-greedy-n1', 'alone'])
     run.predictions('m', 'sample-n8', 'sample-greedy-n1', 'alone')
     run.result('m', 'sample-n8', WHOLE)

@@ -17,7 +17,7 @@ RESULT: dict[str, Any] = {
     'k': [2],
     'schema': SCHEMA,
     'benchmark': 'b',
-    'figures': {},
+    'metrics': {},
     'taus': [0.0, 0.25, 0.5, 0.75, 1.0],
     'signature': {'n': 4, 'judge': 'rule', 'sampling': PAPER},
     'groups': {'AMC': {'split': 'AMC', 'problems': 3}},

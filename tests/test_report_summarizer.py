@@ -20,7 +20,7 @@ SAMPLED, GREEDY = 'sample-n8', 'sample-greedy-n1'
 
 
 @pytest.fixture
-def run(tmp_path: Path, no_figures: None) -> MadeRun:
+def run(tmp_path: Path, no_metrics: None) -> MadeRun:
     """Return a run of two models on two of our data sets and one of OpenCompass's."""
     made = MadeRun(tmp_path / '20260101_000000', ['good', 'bad'], [SAMPLED, GREEDY, 'gsm8k'])
     counts = {'AMC_en': [8, 4], 'AMC_cn': [0, 8]}
@@ -46,7 +46,7 @@ def cells(folder: Path) -> dict[tuple[str, str], list[str]]:
 
 
 def test_both_summaries_are_written(run: MadeRun, capsys: pytest.CaptureFixture[str]) -> None:
-    """OpenCompass's table has few figures of ours and all of others; ours stand below it."""
+    """OpenCompass's table has few metrics of ours and all of others; ours stand below it."""
     run.infer_log('bad', SAMPLED, [SAMPLED, GREEDY, 'gsm8k'], 'RuntimeError: no memory')
     folder = summarize(run)
     table = cells(folder)
@@ -122,7 +122,7 @@ def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[s
 
 
 def test_models_may_have_other_metrics(run: MadeRun) -> None:
-    """Where OpenCompass asserts equal keys, the figure that one model lacks is a dash, like NaN."""
+    """Where OpenCompass asserts equal keys, the metric that one model lacks is a dash, like NaN."""
     few = make_result({'AMC_en': [3]}, 8, (2, 4), benchmark='sample', sampled=3)
     run.result('good', SAMPLED, few)
     run.predictions('bad', SAMPLED, GREEDY, 'gsm8k')
@@ -136,8 +136,8 @@ def test_models_may_have_other_metrics(run: MadeRun) -> None:
     assert table['gsm8k', 'accuracy'] == ['33.25', 'failed']
 
 
-def test_chosen_figures_and_groups_are_kept(run: MadeRun) -> None:
-    """A user's list of figures and summary groups work as in OpenCompass."""
+def test_chosen_metrics_and_groups_are_kept(run: MadeRun) -> None:
+    """A user's list of metrics and summary groups work as in OpenCompass."""
     groups = [{'name': 'mean', 'subsets': [[GREEDY, 'accuracy'], ['gsm8k', 'accuracy']]}]
     wanted = [[SAMPLED, 'AMC-en/G-Pass@4_0.5'], 'mean']
     table = cells(summarize(run, dataset_abbrs=wanted, summary_groups=groups))

@@ -1,4 +1,4 @@
-"""Tables, CSV and JSON hold the figures, joined by benchmark, and nothing hostile."""
+"""Tables, CSV and JSON hold the metrics, joined by benchmark, and nothing hostile."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_model_has_a_row_as_in_the_paper() -> None:
         'G-Pass@2_0.75': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
         'G-Pass@2_1.0': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
         'mG-Pass@2': pytest.approx(100 * (1 + 1 / 6 + 1 / 2 + 0) / 4),
-        'loss@2': pytest.approx(100 * (4 / 6 + 1 / 2) / 4),
+        'stability gap@2': pytest.approx(100 * (4 / 6 + 1 / 2) / 4),
     }
     groups = {(cells[0], cells[3]): cells for cells in by_group.rows}
     assert set(groups) == {(g, k) for g in ('AMC-en', 'AMC-cn') for k in (2, 4)}
@@ -122,9 +122,9 @@ def test_greedy_is_taken_from_the_same_data() -> None:
 
 @pytest.mark.parametrize('value', [math.nan, None])
 def test_undefined_is_shown_as_undefined(value: float | None) -> None:
-    """Figures that are NaN or null are a dash, in no export a number, never 0."""
+    """Metrics that are NaN or null are a dash, in no export a number, never 0."""
     made = results(m=[make_result(COUNTS, 4, (2,))])
-    made['m']['set-n4']['figures']['mG-Pass@2'] = value
+    made['m']['set-n4']['metrics']['mG-Pass@2'] = value
     table = benchmark_tables(board_of(made))[0]
     assert shown(table, 'm')[-2] == '–'
     texts = [to_csv(typed(made)), to_json(typed(made)), to_markdown(table)]
@@ -132,7 +132,7 @@ def test_undefined_is_shown_as_undefined(value: float | None) -> None:
 
 
 def test_too_few_samples_are_told() -> None:
-    """Figures of four samples are undefined where there are three; a note says why."""
+    """Metrics of four samples are undefined where there are three; a note says why."""
     two, four, _ = benchmark_tables(
         board_of(results(m=[make_result(COUNTS, 4, (2, 4), sampled=3)]))
     )
@@ -228,25 +228,25 @@ def test_no_text_is_a_formula(text: str, expected: str) -> None:
     assert spreadsheet_text(text) == expected
 
 
-def test_every_figure_is_in_the_csv() -> None:
+def test_every_metric_is_in_the_csv() -> None:
     """Each metric of the whole and of each group is one row with its value."""
     result = make_result(COUNTS, 4, (2, 4), sampled=3)
     rows = list(csv.DictReader(io.StringIO(to_csv(typed({'m': {'x': result}})))))
-    figures = {
+    metrics = {
         (r['group'], r['metric'], r['k'], r['tau']): r['percent'] for r in rows if r['k'] != '4'
     }
     assert len(rows) == len({tuple(r[c] for c in ('group', 'metric', 'k', 'tau')) for r in rows})
-    assert float(figures['', 'G-Pass@k', '2', '1.0']) == pytest.approx(result['G-Pass@2_1.0'])
-    assert float(figures['AMC-cn', 'accuracy', '', '']) == pytest.approx(50.0)
-    assert float(figures['', 'coverage', '', '']) == 100.0
+    assert float(metrics['', 'G-Pass@k', '2', '1.0']) == pytest.approx(result['G-Pass@2_1.0'])
+    assert float(metrics['AMC-cn', 'accuracy', '', '']) == pytest.approx(50.0)
+    assert float(metrics['', 'coverage', '', '']) == 100.0
     assert {r['percent'] for r in rows if r['k'] == '4'} == {''}
     assert {(r['split'], r['language']) for r in rows if r['group'] == 'AMC-en'} == {('AMC', 'en')}
-    assert len(rows) == len(result['figures']) + len(result['shares'])
+    assert len(rows) == len(result['metrics']) + len(result['shares'])
     assert len(tidy_rows(typed({'m': {'x': result}}))) == len(rows)
 
 
 def test_the_json_has_null_for_undefined() -> None:
-    """It is strict JSON, and holds the figures under the result's own names."""
+    """It is strict JSON, and holds the metrics under the result's own names."""
     result = make_result(COUNTS, 4, (2, 4), sampled=3)
 
     def forbidden(token: str) -> None:
@@ -254,9 +254,9 @@ def test_the_json_has_null_for_undefined() -> None:
 
     document = json.loads(to_json(typed({'m': {'x': result}})), parse_constant=forbidden)
     (entry,) = document['results']
-    assert entry['figures']['pass@4'] is None
-    assert entry['figures']['pass@2'] == result['pass@2']
-    assert entry['groups']['AMC-en']['figures']['pass@2'] == result['figures']['AMC-en/pass@2']
+    assert entry['metrics']['pass@4'] is None
+    assert entry['metrics']['pass@2'] == result['pass@2']
+    assert entry['groups']['AMC-en']['metrics']['pass@2'] == result['metrics']['AMC-en/pass@2']
     assert entry['groups']['AMC-en']['problems'] == 2
     assert entry['counts']['trials'] == 12
 
@@ -291,7 +291,7 @@ def test_the_terminal_is_wide_enough_for_long_names() -> None:
 
 @pytest.mark.parametrize('width', [60, 80, 100, 120])
 def test_a_table_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every figure of every model is there, in blocks below one another if need be."""
+    """Every metric of every model is there, in blocks below one another if need be."""
     names = [f'organisation/a-model-with-a-long-name-{i}b-instruct' for i in (7, 72)]
     (table,) = [
         one
@@ -305,8 +305,8 @@ def test_a_table_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv('COLUMNS', str(width))
     text = to_text(table)
     assert max(map(len, text.splitlines())) <= width
-    figures = [re.findall(r'\d+\.\d', shown) for shown in (wide, text)]
-    assert sorted(figures[0]) == sorted(figures[1])
+    metrics = [re.findall(r'\d+\.\d', shown) for shown in (wide, text)]
+    assert sorted(metrics[0]) == sorted(metrics[1])
     for name in names:
         assert any(line.startswith(name[:5]) and name[-9:] in line for line in text.splitlines())
 

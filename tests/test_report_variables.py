@@ -1,4 +1,4 @@
-"""Tables and figure of questions in versions, and the signs of contamination."""
+"""Tables and metric of questions in versions, and the signs of contamination."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_leaderboard_is_like_the_papers() -> None:
         ['RV-MATH', 'steady', 'greedy'],
         ['RV-MATH', 'steady', 'n = 8'],
         ['RV-MATH', 'reciting', 'greedy'],
-        # Where a benchmark wasn't asked there is no overall figure.
+        # Where a benchmark wasn't asked there is no overall metric.
         ['overall', 'steady', 'greedy'],
         ['overall', 'reciting', 'greedy'],
     ]
@@ -76,7 +76,7 @@ def test_the_leaderboard_is_like_the_papers() -> None:
 
 
 def test_samples_tell_more_than_greedy_answers() -> None:
-    """G-Pass over versions, the pooled figure and the variances have their own columns."""
+    """G-Pass over versions, the pooled metric and the variances have their own columns."""
     table = variable_tables(board_of(RESULTS))[1]
     row = dict(zip(table.columns, cells(table, 'steady', 'n = 8'), strict=True))
     assert row['G-Pass over 5 versions_1.0'] == 50.0
@@ -105,7 +105,7 @@ def test_every_data_set_has_its_row() -> None:
     ]
 
 
-def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
+def test_benchmarks_that_overlap_have_no_overall_metric() -> None:
     """A part of the questions stands beside the whole under its full name; so do other m."""
     made = {
         'a': greedy(STEADY),
@@ -124,7 +124,7 @@ def test_benchmarks_that_overlap_have_no_overall_figure() -> None:
     assert [row[0] for row in rows] == ['RV-MATH', 'LEETCODE']
 
 
-def test_overall_figures_weigh_questions_that_are_known() -> None:
+def test_overall_metrics_weigh_questions_that_are_known() -> None:
     """Where half of a source's originals is missing, its SP counts half."""
     made = {
         'a': greedy({'a': [1, 1, 1], 'b': [None, 1, 1]}),
@@ -153,7 +153,7 @@ def by_subject(results: dict[str, dict[str, Any]]) -> Table:
     return next(table for table in tables if table.breakdown == 'subject')
 
 
-def test_figures_are_broken_down_by_subject() -> None:
+def test_metrics_are_broken_down_by_subject() -> None:
     """With the drop, and as in Table 7 of the paper the distribution of unsolved questions."""
     table = by_subject(RESULTS)
     # Of five versions of algebra one is right, of five of geometry none.
@@ -186,8 +186,8 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     }
     table = contamination_table(board_of(results))
     assert table is not None
-    figures = [sampled['figures'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
-    steepness = sum((t - 2) * f for t, f in enumerate(figures)) / 10 * 4
+    metrics = [sampled['metrics'][f'G-Pass@4_{tau}'] for tau in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    steepness = sum((t - 2) * f for t, f in enumerate(metrics)) / 10 * 4
     assert cells(table, 'LiveMathBench-202412', 'm')[3:] == [
         4,
         pytest.approx(steepness),
@@ -201,7 +201,7 @@ def test_signs_of_contamination_stand_side_by_side() -> None:
     assert contamination_table(board_of({'m': {'x': make_result({'AMC_en': [1]}, 1)}})) is None
 
 
-def test_the_figure_has_the_regression_line_and_pearsons_r() -> None:
+def test_the_metric_has_the_regression_line_and_pearsons_r() -> None:
     """Of the points that are defined; two points are no line."""
     axis = pytest.importorskip('matplotlib.figure').Figure().subplots()
     points = {'a': (10.0, 9.0), 'b': (20.0, 7.0), 'c': (30.0, 2.0), 'd': (40.0, math.nan)}

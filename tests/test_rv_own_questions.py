@@ -144,7 +144,7 @@ def test_an_error_names_the_question_and_what_to_write(
 def test_own_questions_are_asked_by_opencompass(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As the docs show: a file, a config, and a result with the figures of versions."""
+    """As the docs show: a file, a config, and a result with the metrics of versions."""
     monkeypatch.chdir(tmp_path)
     page = Path(__file__).parents[1].joinpath('docs/rv-questions.md').read_text('utf-8')
     questions, config = re.findall(r'```python\n(.*?)```', page, re.DOTALL)

@@ -92,7 +92,7 @@ def test_halves_of_a_file_equal_the_whole(
     seed: int,
     tmp_path: Path,
 ) -> None:
-    """Split at random by problem or by sample: figures, intervals, warnings, signature."""
+    """Split at random by problem or by sample: metrics, intervals, warnings, signature."""
     whole = rows(keys=keys)
     halves = split(whole, random.Random(seed))
     files = [write(tmp_path / f'{i}.jsonl', half) for i, half in enumerate(halves)]

@@ -71,11 +71,11 @@ def test_its_verdicts_may_count(tmp_path: Path, capsys: pytest.CaptureFixture[st
     capsys.readouterr()
     assert main(['audit', str(tmp_path / 'r.json'), 'theirs', 'rule']) == 0
     told = capsys.readouterr().out
-    table = told[told.index('Figures under the verdicts of the other tool') :].splitlines()
+    table = told[told.index('Metrics under the verdicts of the other tool') :].splitlines()
     rows = [line.split() for line in table if line.startswith('m ')]
     assert [row[3] for row in rows] == ['recorded', 'theirs']
-    figures = [f'{one[key]:.1f}' for one in (ruled, result) for key in ('accuracy', 'G-Pass@2_1.0')]
-    assert [row[i] for row in rows for i in (5, 7)] == figures
+    metrics = [f'{one[key]:.1f}' for one in (ruled, result) for key in ('accuracy', 'G-Pass@2_1.0')]
+    assert [row[i] for row in rows for i in (5, 7)] == metrics
 
 
 def test_predicted_answers_stand_for_texts_that_are_not_there(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_a_sample_may_be_an_object(tmp_path: Path) -> None:
         ('{"answer": "1", "sample": ["a"]}', r'samples\[0\]'),
         ('{"origin_prompt": "a", "prediction": "b"}', 'prediction file of OpenCompass'),
         ('{"kind": "meta", "schema": 3}', 'the trials of a result'),
-        ('{"figures": {}, "signature": {}}', 'a result of gpassk'),
+        ('{"metrics": {}, "signature": {}}', 'a result of gpassk'),
     ],
 )
 def test_what_is_wrong_is_named(rows: str, message: str, tmp_path: Path) -> None:

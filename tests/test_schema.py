@@ -20,7 +20,7 @@ from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.evaluator import ReasonEvalEvaluator
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
-from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.metric import SHARES
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict
@@ -60,14 +60,14 @@ def test_the_page_is_made_from_the_declarations() -> None:
 
 
 def test_results_hold_what_is_described(results: list[dict[str, Any]]) -> None:
-    """Every field of a result is one of its type, in its order; shares and figures are known."""
+    """Every field of a result is one of its type, in its order; shares and metrics are known."""
     for result in results:
         read = Result.of(result)
         stored = read.as_json()
         described = {name: value for name, value in result.items() if name in stored}
         assert json.dumps(stored) == json.dumps(described)
         labels = ['', *(f'{label}/' for label in result['groups'])]
-        assert result['figures'].keys() <= {f'{g}{f.key}' for f in read.measured() for g in labels}
+        assert result['metrics'].keys() <= {f'{g}{f.key}' for f in read.measured() for g in labels}
         assert result['shares'].keys() <= SHARES.keys()
 
 
@@ -86,8 +86,8 @@ def test_trials_hold_what_is_described(tmp_path: Path) -> None:
 
 
 def test_another_schema_is_refused(tmp_path: Path) -> None:
-    """Its figures may mean something else."""
-    for schema in ({'schema': '4'}, {'schema': 2}, {}):
+    """Its metrics may mean something else."""
+    for schema in ({'schema': '5'}, {'schema': 2}, {}):
         with pytest.raises(ValueError, match=r'schema is .*update'):
             Result.of({**schema, 'benchmark': 'b', 'signature': {'n': 1}})
 
@@ -166,7 +166,7 @@ def test_an_odd_result_costs_itself_alone(
 )
 def test_looks_that_cannot_have_been_are_refused(looks: Any) -> None:
     """The n of a look is a number of samples below that of the result."""
-    made = {'schema': SCHEMA, 'figures': {}, 'benchmark': 'b', 'signature': {'n': 8}}
+    made = {'schema': SCHEMA, 'metrics': {}, 'benchmark': 'b', 'signature': {'n': 8}}
     Result.of({**made, 'looks': [2, 4]})
     with pytest.raises(ValueError, match=r'looks.{1,200}$'):
         Result.of({**made, 'looks': looks})
@@ -176,11 +176,11 @@ def test_looks_that_cannot_have_been_are_refused(looks: Any) -> None:
     ('key', 'value'),
     [('accuracy', -5), ('accuracy', True), ('G-Pass@2_1.0', 101.0), ('accuracy', '50')],
 )
-def test_a_figure_that_cannot_be_is_refused(key: str, value: Any) -> None:
+def test_a_metric_that_cannot_be_is_refused(key: str, value: Any) -> None:
     """Below 0, above 100, or no number."""
     table = TrialTable([Problem('1')], [Trial('1', i, Verdict.CORRECT) for i in range(2)])
     made = as_result(table, Protocol(2, k=(2,)), benchmark='b', greedy=False)
     Result.of(made)
-    made['figures'][key] = value
+    made['metrics'][key] = value
     with pytest.raises(ValueError, match=key):
         Result.of(made)

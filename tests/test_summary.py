@@ -1,4 +1,4 @@
-"""``summarize``: figures with intervals from counts, as a researcher has them in a notebook."""
+"""``summarize``: metrics with intervals from counts, as a researcher has them in a notebook."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_results import figures
+from made_results import metrics
 
 import opencompass_gpassk
 from opencompass_gpassk import summarize
 from opencompass_gpassk.results import summary
-from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
-from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.metric_intervals import IntervalSettings, metric_intervals
+from opencompass_gpassk.results.metric_values import MetricValues
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -34,7 +34,7 @@ COUNTS = st.lists(
 
 @settings(max_examples=60, deadline=None)
 @given(COUNTS, st.integers(1, 5), st.sampled_from([0.25, 0.5, 0.75, 1.0]))
-def test_figures_are_exact(counts: list[tuple[int, int]], k: int, tau: float) -> None:
+def test_metrics_are_exact(counts: list[tuple[int, int]], k: int, tau: float) -> None:
     """G-Pass@k is the hypergeometric tail, a mean over the problems that have k samples."""
     n, c = zip(*counts, strict=True)
     found = summarize(n, c, k=k, taus=tau)[f'G-Pass@{k}_{tau}']
@@ -63,8 +63,8 @@ def test_it_is_what_a_result_says_of_the_same_counts() -> None:
         for j in range(8)
     ]
     table, protocol = TrialTable(problems, trials), Protocol(8, (4, 8))
-    result = figures(table, protocol)
-    intervals = figure_intervals(FigureValues(table, protocol), IntervalSettings())['intervals']
+    result = metrics(table, protocol)
+    intervals = metric_intervals(MetricValues(table, protocol), IntervalSettings())['intervals']
     found = summarize(8, c, k=(4, 8), clusters=[i // 2 for i in range(40)])
     assert (found.problems, found.clusters) == (40, 20)
     for name, one in found.items():
@@ -81,17 +81,17 @@ def test_a_perfect_model_reaches_the_greatest_value_and_no_more() -> None:
 
 
 def test_it_is_a_mapping_that_prints_and_is_kept_as_json() -> None:
-    """Undefined numbers are null; printed, a line says how many figures are undefined."""
+    """Undefined numbers are null; printed, a line says how many metrics are undefined."""
     found = summarize([8, 4], [3, 4])
     assert 'average@n' in found and len(found) == len(list(found)) == 25
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))['figures']['pass@16'] == {
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))['metrics']['pass@16'] == {
         'value': None,
         'low': None,
         'high': None,
         'problems': 0,
     }
     told = repr(found)
-    assert 'pass@8' in told and 'pass@16' not in told and '8 more figures are undefined' in told
+    assert 'pass@8' in told and 'pass@16' not in told and '8 more metrics are undefined' in told
 
 
 @pytest.mark.parametrize(

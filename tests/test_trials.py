@@ -132,6 +132,6 @@ def test_damaged_file_names_its_line(tmp_path: Path) -> None:
     """A bad line is an error that names the file and the line."""
     path = tmp_path / 'x.trials.jsonl.gz'
     with gzip.open(path, 'wt') as file:
-        file.write('{"kind": "meta", "schema": "3"}\n{"kind": "trial", "verdict": "maybe"}\n')
+        file.write('{"kind": "meta", "schema": "4"}\n{"kind": "trial", "verdict": "maybe"}\n')
     with pytest.raises(ValueError, match=r'x\.trials\.jsonl\.gz, line 2'):
         read_trials(path)

@@ -1,4 +1,4 @@
-"""Figures under true verdicts: what labels on some verdicts tell of the others."""
+"""Metrics under true verdicts: what labels on some verdicts tell of the others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from opencompass_gpassk.metrics.judge_error import (
     LabelledOutcomes,
     true_verdicts,
 )
-from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.metric_values import MetricValues
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.true_verdicts import judge_error, planned_ranges
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
@@ -50,7 +50,7 @@ def table(rows: list[str], source: str = 'rule') -> TrialTable:
 
 def estimated(rows: list[str], audit: dict[str, tuple[float, float, float]], k: int = 4) -> dict:  # type: ignore[type-arg]  # JSON
     """The field ``judge_error`` of a result."""
-    values = FigureValues(table(rows), Protocol(len(rows[0]), k=(k,), groups=()))
+    values = MetricValues(table(rows), Protocol(len(rows[0]), k=(k,), groups=()))
     return judge_error(values, {'outcomes': audit, 'known': {}}, {f'G-Pass@{k}_1.0': (20.0, 60.0)})
 
 
@@ -78,10 +78,10 @@ def test_errors_of_single_samples_are_put_right(faulty: float, rate: float) -> N
             )
         else:
             rows.append(''.join(letters))
-    values = FigureValues(table(rows), Protocol(16, k=(8,), groups=()))
+    values = MetricValues(table(rows), Protocol(16, k=(8,), groups=()))
     recorded = values.means(values.parts[''])['G-Pass@8_1.0']
     assert recorded < 89
-    found = estimated(rows, ONE_PERCENT, 8)['figures']['G-Pass@8_1.0']
+    found = estimated(rows, ONE_PERCENT, 8)['metrics']['G-Pass@8_1.0']
     assert recorded < found['estimate'] < 91
     assert found['range'][0] <= 90 <= found['range'][1] + 0.5
     assert found['range'][1] - found['range'][0] < 12
@@ -104,9 +104,9 @@ def test_equal_answers_are_right_or_wrong_together() -> None:
 
 def test_labelled_answers_are_as_labelled() -> None:
     """An answer called wrong by mistake is right in every draw, with all its responses."""
-    values = FigureValues(table(['aaab', 'AAAb']), Protocol(4, k=(4,), groups=()))
+    values = MetricValues(table(['aaab', 'AAAb']), Protocol(4, k=(4,), groups=()))
     audit = {'outcomes': ONE_PERCENT, 'known': {stable_hash(['', '', 'a']): True}}
-    found = judge_error(values, audit, {})['figures']['accuracy']
+    found = judge_error(values, audit, {})['metrics']['accuracy']
     assert found['range'][0] == pytest.approx(75, abs=0.1)
 
 
@@ -117,11 +117,11 @@ def test_a_label_on_the_end_of_a_response_counts() -> None:
         trial.verdict, trial.answer, trial.answer_class = W, None, -1
         trial.source, trial.end = UNRECOGNISED, f'the end of {trial.problem_id}'
     open_ones = TrialTable(open_ones.problems, open_ones.trials)
-    values = FigureValues(open_ones, Protocol(16, k=(8,), groups=()))
+    values = MetricValues(open_ones, Protocol(16, k=(8,), groups=()))
     assert values.means(values.parts[''])['G-Pass@8_1.0'] == pytest.approx(37.5)
     known = {stable_hash(['', '', trial.end]): True for trial in open_ones.trials if trial.end}
     found = judge_error(values, {'outcomes': PERFECT, 'known': known}, {})
-    assert found['figures']['G-Pass@8_1.0']['estimate'] == pytest.approx(75)
+    assert found['metrics']['G-Pass@8_1.0']['estimate'] == pytest.approx(75)
 
 
 @pytest.mark.parametrize('answered', [True, False])
@@ -137,12 +137,12 @@ def test_labels_on_unjudged_responses_count(answered: bool, labelled: bool) -> N
             trial.answer_class = i if answered else -1
             known[stable_hash(['', '', text])] = False
     outcomes = {'rule: correct': (16.0, 1e4, 1.0), 'rule: unjudged': (8.0, 1e4, 0.0)}
-    values = FigureValues(
+    values = MetricValues(
         TrialTable(given_table.problems, given_table.trials), Protocol(4, k=(4,), groups=())
     )
     assert values.means(values.parts[''])['accuracy'] > 99
     audit = {'outcomes': outcomes, 'known': known if labelled else {}}
-    found = judge_error(values, audit, {})['figures']['accuracy']
+    found = judge_error(values, audit, {})['metrics']['accuracy']
     assert found['estimate'] == pytest.approx(100 * 16 / 24, abs=0.01 if labelled else 2)
 
 
@@ -152,10 +152,10 @@ def test_people_and_missing_answers_are_certain() -> None:
     bad = {'rule: correct': (100.0, 100.0, 0.5), 'rule: incorrect': (100.0, 100.0, 0.5)}
     bad |= {name.replace('rule', 'human'): row for name, row in bad.items()}
     for given_table in (table(['AAAA', 'abcd'], 'human'), table(['----', '----'])):
-        values = FigureValues(given_table, protocol)
+        values = MetricValues(given_table, protocol)
         recorded = values.means(values.parts[''])
         for key, value in judge_error(values, {'outcomes': bad, 'known': {}}, {})[
-            'figures'
+            'metrics'
         ].items():
             assert value['estimate'] == pytest.approx(recorded[key])
             assert value['range'] == pytest.approx([recorded[key]] * 2)
@@ -163,11 +163,11 @@ def test_people_and_missing_answers_are_certain() -> None:
 
 @settings(deadline=None, max_examples=25)
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=4), st.sampled_from([0.005, 0.01]))
-def test_sensitivity_is_the_expected_figure(counts: list[int], rate: float) -> None:
+def test_sensitivity_is_the_expected_metric(counts: list[int], rate: float) -> None:
     """Each sample's verdict is wrong by itself: against the sum over all patterns of errors."""
     rows = ['A' * c + 'b' * (6 - c) for c in counts]
-    told = judge_error(FigureValues(table(rows), Protocol(6, k=(3,), groups=())), {}, {})
-    assert told['sensitivity']['figure'] == 'G-Pass@3_1.0'
+    told = judge_error(MetricValues(table(rows), Protocol(6, k=(3,), groups=())), {}, {})
+    assert told['sensitivity']['metric'] == 'G-Pass@3_1.0'
 
     def expected(of: str) -> float:
         total = 0.0
@@ -215,7 +215,7 @@ def test_more_labels_make_the_range_narrower() -> None:
         ''.join(chr(97 + i).upper() if rng.random() < p % 5 / 4 else chr(97 + i) for i in range(8))
         for p in range(60)
     ]
-    values = FigureValues(table(rows), Protocol(8, k=(4,), groups=()))
+    values = MetricValues(table(rows), Protocol(8, k=(4,), groups=()))
     widths = [high - low for low, high in planned_ranges(values, (20, 400), {}).values()]
     assert 0 < widths[1] < widths[0] / 2
 
@@ -246,19 +246,19 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     for row in told:
         row['human'] = 'correct' if row['gold'] in row['answer'] else 'incorrect'
     labels.write_text('\n'.join(map(json.dumps, told)))
-    assert 'figures' not in json.loads((tmp_path / 'a.json').read_text())['judge_error']
+    assert 'metrics' not in json.loads((tmp_path / 'a.json').read_text())['judge_error']
     assert main(['audit', str(tmp_path / 'a.json'), 'recorded', str(labels)]) == 0
     shown = capsys.readouterr().out
     assert 'right answers called wrong, %' in shown
-    assert 'figures under true verdicts' in shown
+    assert 'metrics under true verdicts' in shown
     assert main([*score, str(tmp_path / 'b.json')]) == 0
-    assert 'figures under true verdicts' in capsys.readouterr().out
+    assert 'metrics under true verdicts' in capsys.readouterr().out
     first, second = (
         json.loads((tmp_path / name).read_text())['judge_error'] for name in ('a.json', 'b.json')
     )
     assert first == second
-    low, high = first['figures']['G-Pass@4_1.0']['range']
-    assert low <= first['figures']['G-Pass@4_1.0']['estimate'] <= high
+    low, high = first['metrics']['G-Pass@4_1.0']['range']
+    assert low <= first['metrics']['G-Pass@4_1.0']['estimate'] <= high
 
 
 @pytest.mark.slow
@@ -292,7 +292,7 @@ def test_without_labels_on_verdicts_nothing_is_estimated(
     assert main(['audit', str(result), 'recorded', 'human']) == 0
     shown = capsys.readouterr()
     assert 'no labels: nothing was estimated' in shown.err
-    assert 'figures under true verdicts' not in shown.out
+    assert 'metrics under true verdicts' not in shown.out
     assert (result.read_bytes(), store.read_bytes()) == before
     monkeypatch.setenv('GPASSK_VERDICT_STORE', str(tmp_path / 'other.sqlite'))
     result.unlink()
@@ -301,8 +301,8 @@ def test_without_labels_on_verdicts_nothing_is_estimated(
     shown = capsys.readouterr()
     assert 'no labelled answer is right' in shown.err
     assert 'no labelled answer is wrong' not in shown.err
-    assert 'figures under true verdicts' in shown.out
-    assert 'figures' in json.loads(result.read_text())['judge_error']
+    assert 'metrics under true verdicts' in shown.out
+    assert 'metrics' in json.loads(result.read_text())['judge_error']
     # A store without the audit takes it back.
     other, new, exported = (
         str(tmp_path / name) for name in ('other.sqlite', 'new.sqlite', 'export.jsonl')
@@ -314,4 +314,4 @@ def test_without_labels_on_verdicts_nothing_is_estimated(
         monkeypatch.setenv('GPASSK_VERDICT_STORE', path)
         result.unlink()
         assert main(score) == 0
-        assert ('figures' in json.loads(result.read_text())['judge_error']) == estimated
+        assert ('metrics' in json.loads(result.read_text())['judge_error']) == estimated

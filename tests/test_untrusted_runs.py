@@ -17,7 +17,7 @@ from opencompass_gpassk.judging.judge import JudgeError, Ledger, make_judge
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.reasoneval.settings import recorded_reasoning
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('no_figures')]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures('no_metrics')]
 
 JUDGED = {'mode': 'cascade', 'model': 'stub'}
 TOUCH = 'touch ran'
@@ -79,7 +79,7 @@ def test_a_result_makes_nothing_but_known_classes(run: SentRun, fields: dict[str
     assert not Path('ran').exists()
 
 
-def test_a_config_decides_no_verdict_and_no_figure(run: SentRun) -> None:
+def test_a_config_decides_no_verdict_and_no_metric(run: SentRun) -> None:
     """Its evaluator is neither imported nor compared, and its data are not loaded."""
     before = run.result()
     attack = {'type': 'antigravity.Flight', 'cmd': TOUCH}

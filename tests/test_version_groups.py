@@ -1,4 +1,4 @@
-"""Figures of questions in versions: over the versions, of their groups, against their originals."""
+"""Metrics of questions in versions: over the versions, of their groups, against their originals."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from made_results import bounds, figures, flat, make_version_result
+from made_results import bounds, flat, make_version_result, metrics
 
-from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
-from opencompass_gpassk.results.figure_values import FigureValues
 from opencompass_gpassk.results.groups import find_groups
+from opencompass_gpassk.results.metric_intervals import IntervalSettings, metric_intervals
+from opencompass_gpassk.results.metric_values import MetricValues
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -24,7 +24,7 @@ GREEDY = {
 }
 
 
-def test_a_greedy_run_has_the_figures_of_the_paper() -> None:
+def test_a_greedy_run_has_the_metrics_of_the_paper() -> None:
     """Acc, GA@5, CR, OOR and the shares of understanding, by hand."""
     found = flat(make_version_result(GREEDY))
     assert found['accuracy'] == pytest.approx(100 * Fraction(14, 20))
@@ -101,8 +101,8 @@ def test_translations_make_no_interval_narrower() -> None:
             problems.append(Problem(name, cluster=f'{question}', version=number, language=language))
             right = question * (version + 2) % 7 < 4
             trials.append(Trial(name, 0, Verdict.CORRECT if right else Verdict.INCORRECT))
-        values = FigureValues(TrialTable(problems, trials), Protocol(n=1, k=(1,)))
-        found: dict[str, list[float]] = figure_intervals(values, IntervalSettings())['intervals']
+        values = MetricValues(TrialTable(problems, trials), Protocol(n=1, k=(1,)))
+        found: dict[str, list[float]] = metric_intervals(values, IntervalSettings())['intervals']
         return {name: found[name] for name in ('CR', 'OOR', 'SP-RV drop', 'understanding')}
 
     one, both = ends(('en',)), ends(('cn', 'en'))
@@ -123,13 +123,13 @@ def test_keys_depend_on_the_data_set_alone() -> None:
         trials = [Trial(p.problem_id, i, verdict, answer='1') for p in problems for i in (0, 1)]
         return TrialTable(problems, trials)
 
-    right, none = (figures(table(v), protocol) for v in (Verdict.CORRECT, Verdict.UNJUDGED))
+    right, none = (metrics(table(v), protocol) for v in (Verdict.CORRECT, Verdict.UNJUDGED))
     assert right.keys() == none.keys()
     assert math.isnan(float(str(none['GA@2'])))
 
 
 def test_bounds_hold_what_grows_with_right_responses() -> None:
-    """GA and CR lie between two figures; OOR may go either way and has no bounds."""
+    """GA and CR lie between two metrics; OOR may go either way and has no bounds."""
     problems = [Problem(f'q/{v}', cluster='q', version=v) for v in ('original', '1', '2')]
     verdicts = (Verdict.CORRECT, Verdict.CORRECT, Verdict.UNJUDGED)
     trials = [Trial(p.problem_id, 0, v) for p, v in zip(problems, verdicts, strict=True)]
@@ -141,13 +141,13 @@ def test_bounds_hold_what_grows_with_right_responses() -> None:
 
 
 def test_plain_problems_beside_versions_are_no_originals() -> None:
-    """They count for the accuracy, and no figure of originals is about them."""
+    """They count for the accuracy, and no metric of originals is about them."""
     made = make_version_result({'q': [1, 1, 1]})
     problems = [Problem(f'q/{v}', cluster='q', version=v) for v in ('original', '1', '2')]
     problems.append(Problem('plain'))
     trials = [Trial(p.problem_id, 0, Verdict.CORRECT) for p in problems[:3]]
     trials.append(Trial('plain', 0, Verdict.INCORRECT))
-    found = figures(TrialTable(problems, trials), Protocol(n=1))
+    found = metrics(TrialTable(problems, trials), Protocol(n=1))
     assert found['accuracy'] == pytest.approx(200 / 3)
     assert (found['GA@2'], found['original/accuracy']) == (made['GA@2'], 100.0)
     assert found['groups']['original']['problems'] == 1  # type: ignore[index]
@@ -164,7 +164,7 @@ def test_thresholds_that_tell_nothing_apart_are_an_error_before_anything_is_judg
     """Both are 2 of 5 versions; a table without any trial tells it."""
     problems = [Problem(f'q/{v}', cluster='q', version=v) for v in '12345']
     with pytest.raises(ValueError, match='collapsed'):
-        figures(TrialTable(problems, []), Protocol(n=1, complete=0.4, collapsed=0.3))
+        metrics(TrialTable(problems, []), Protocol(n=1, complete=0.4, collapsed=0.3))
 
 
 def test_questions_without_a_verdict_are_counted() -> None:
@@ -172,7 +172,7 @@ def test_questions_without_a_verdict_are_counted() -> None:
     problems = [Problem(f'{q}/{v}', cluster=q, version=v) for q in 'ab' for v in '12']
     trials = [Trial(p.problem_id, 0, Verdict.CORRECT) for p in problems]
     trials[0].verdict = Verdict.UNJUDGED
-    found = figures(TrialTable(problems, trials), Protocol(n=1))
+    found = metrics(TrialTable(problems, trials), Protocol(n=1))
     assert found['GA@2'] == 100.0
     assert found['versions']['excluded']['GA@2'] == 1  # type: ignore[index]
 

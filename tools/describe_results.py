@@ -13,9 +13,9 @@ from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from opencompass_gpassk.formats.decode import Typed
-from opencompass_gpassk.results.figures import FAMILIES, SHARES, Family, Over
+from opencompass_gpassk.results.metric import FAMILIES, SHARES, Family, Over
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.results.token_figures import TOKENS
+from opencompass_gpassk.results.token_metrics import TOKENS
 from opencompass_gpassk.trials import Problem, Trial
 
 PAGE = Path(__file__).parents[1] / 'docs/results.md'
@@ -33,7 +33,7 @@ PLACES = {'k': 'K', 'tau': 'TAU', 'm': 'M', 'n': 'N'}
 def described(page: str) -> str:
     """Return the page with new tables, each between two comments that name it."""
     tables = {
-        'figures': table(['figure', 'key', 'mean over', 'meaning'], _figures()),
+        'metrics': table(['metric', 'key', 'mean over', 'meaning'], _metrics()),
         'shares': table(['key', 'share of'], ([f'`{k}`', v] for k, v in SHARES.items())),
         'tokens': table(
             ['key', 'meaning'],
@@ -56,7 +56,7 @@ def filled(page: str, tables: Mapping[str, str]) -> str:
     return page
 
 
-def _figures() -> Iterator[list[str]]:
+def _metrics() -> Iterator[list[str]]:
     for family in FAMILIES:
         heading, key, about = (
             text.format(**PLACES)

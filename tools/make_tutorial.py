@@ -102,7 +102,7 @@ def _claim(folder: Path) -> str:
         {every['first']:.1f} % of such problems in all of 8 attempts, against
         {every['second']:.1f} %. The difference is {-every['difference']:.1f} points, with a 95 %
         interval from {-every['high']:.1f} to {-every['low']:.1f} and
-        p {p_text(every['p_value'])}. This was the primary figure, so that nothing is corrected.
+        p {p_text(every['p_value'])}. This was the primary metric, so that nothing is corrected.
 
         **Nothing is claimed of pass@8.** A difference of {abs(some['difference']):.1f} points may
         be chance. The model is not shown to be equally good either: the interval goes from
@@ -126,7 +126,7 @@ def _claim(folder: Path) -> str:
 def _under_true_verdicts(folder: Path, model: str) -> str:
     (path,) = folder.glob(f'measured/*/results/{model}/*.json')
     result: dict[str, Any] = json.loads(path.read_text('utf-8'))
-    found = result['judge_error']['figures']['G-Pass@8_1.0']
+    found = result['judge_error']['metrics']['G-Pass@8_1.0']
     verdicts, both = ('{:.1f} to {:.1f}'.format(*found[of]) for of in ('range', 'with_sampling'))
     return f'{found["estimate"]:.1f} % (verdicts: {verdicts}; and sampling: {both})'
 

@@ -15,7 +15,7 @@ change, then compare:
   of an earlier recording if these jobs aren't named; runs are in ``outputs/record_outputs``;
 - rv: ``gpassk rv``.
 
-A recording holds predictions, results, trials, tables, figures (SVG), the printed text and the data
+A recording holds predictions, results, trials, tables, metrics (SVG), the printed text and the data
 of report pages. Times, absolute paths and ports are replaced by TIME, CHECKOUT and the like. Logs,
 progress bars, PNG files, and the markup, style and scripts of report pages are left out.
 

@@ -65,7 +65,7 @@ OUTCOMES = {
     GAINS: 'right responses are judged correct and wrong ones incorrect, in all its data sets',
     IN_PART: 'so in some of its data sets, not in others',
     MARK: 'the evaluator gives a response a mark between wrong and right, such as ROUGE, F1 or '
-    'recall, or gives one figure for all responses together',
+    'recall, or gives one metric for all responses together',
     SUBJECTIVE: 'a judge model compares models or gives marks, and no response is right',
     NETWORK: 'the evaluator downloads something when it judges, so it could not be tried here',
     PACKAGE: 'the evaluator needs a package that OpenCompass does not install',

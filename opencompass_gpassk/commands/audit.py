@@ -41,7 +41,7 @@ from opencompass_gpassk.report.tables.audit import (
 )
 from opencompass_gpassk.report.tables.benchmark import true_verdict_tables
 from opencompass_gpassk.report.tables.table import to_text
-from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.metric_values import MetricValues
 from opencompass_gpassk.results.read import ModelResult, chosen, one_of_each, results_at
 from opencompass_gpassk.results.result import JudgeError, Result
 from opencompass_gpassk.results.true_verdicts import judge_error, most_sensitive, planned_ranges
@@ -67,7 +67,7 @@ agreement rate and Cohen's kappa with intervals, counts, and the disagreements. 
 To label by hand without seeing verdicts: run gpassk audit RUN --draw labels.jsonl, fill in "human"
 in each line, then run gpassk audit RUN recorded labels.jsonl, with the same --trials and --seed.
 That also shows how often right answers are called wrong, and wrong ones right. Each result of the
-run then gets estimates of its figures under true verdicts, with ranges. So do later results of the
+run then gets estimates of its metrics under true verdicts, with ranges. So do later results of the
 same judge that use the same verdict store.
 """
 LABELS = (50, 100, 200, 400, 800, 1600)  # of --plan
@@ -222,8 +222,8 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
         print(to_text(table))
 
 
-def _under_theirs(found: ModelResult, values: FigureValues) -> list[TheirsRow]:
-    """Return the figures under the recorded verdicts and under those of another tool.
+def _under_theirs(found: ModelResult, values: MetricValues) -> list[TheirsRow]:
+    """Return the metrics under the recorded verdicts and under those of another tool.
 
     Only problems count of which the tool judged each response; [] if there is none.
     """
@@ -239,9 +239,9 @@ def _under_theirs(found: ModelResult, values: FigureValues) -> list[TheirsRow]:
     rows: list[TheirsRow] = []
     k = max(values.protocol.ks, default=1)
     for name, judged in (('recorded', trials), ('theirs', theirs)):
-        under = FigureValues(TrialTable(problems, judged), values.protocol)
-        figures = under.means(under.parts[''])
-        rows.append((found.model, found.dataset, len(problems), name, k, figures))
+        under = MetricValues(TrialTable(problems, judged), values.protocol)
+        metrics = under.means(under.parts[''])
+        rows.append((found.model, found.dataset, len(problems), name, k, metrics))
     return rows
 
 
@@ -267,12 +267,12 @@ def _plan(args: argparse.Namespace) -> int:
     for found, values in _values(_results(args)):
         if all(trial.answer is None and not trial.end for trial in values.table.trials):
             continue  # nothing can be labelled
-        figure = most_sensitive(values.protocol)
+        metric = most_sensitive(values.protocol)
         labelled = found.result.judge_error.labelled
-        low, high = _intervals(found.result).get(figure.key, (math.nan, math.nan))
+        low, high = _intervals(found.result).get(metric.key, (math.nan, math.nan))
         ranges = planned_ranges(values, LABELS, labelled)
         halves = {number: (most - least) / 2 for number, (least, most) in ranges.items()}
-        rows.append((found.model, found.dataset, figure.heading, (high - low) / 2, halves))
+        rows.append((found.model, found.dataset, metric.heading, (high - low) / 2, halves))
     if not rows:
         raise ValueError(f'{args.run_folder}: no result that judges answers lies beside its trials')
     print(to_text(plan_table(rows)))
@@ -303,12 +303,12 @@ def _trials(results: list[ModelResult]) -> dict[str, list[AuditTrial]]:
     return found
 
 
-def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, FigureValues]]:
+def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, MetricValues]]:
     """Yield each judged result, with its recorded values."""
     for one in results:
-        if one.result.figures and one.result.judged:
+        if one.result.metrics and one.result.judged:
             try:
-                values = FigureValues(one.table(), one.result.protocol)
+                values = MetricValues(one.table(), one.result.protocol)
             except ValueError as error:
                 note(short_line(str(error)))
             else:
@@ -316,7 +316,7 @@ def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, FigureVal
 
 
 def _intervals(result: Result) -> dict[str, list[float]]:
-    """Return the intervals of a result's figures that are known."""
+    """Return the intervals of a result's metrics that are known."""
     return {key: ends for key, ends in result.intervals.items() if not math.isnan(sum(ends))}
 
 

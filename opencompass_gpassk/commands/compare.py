@@ -27,7 +27,7 @@ from opencompass_gpassk.compare.differences import (
     check_metrics,
     compare,
     is_meant,
-    primary_figure,
+    primary_metric,
     tipping_point,
 )
 from opencompass_gpassk.compare.leaderboard import common_protocols
@@ -48,8 +48,8 @@ from opencompass_gpassk.report.tables.comparison import (
     comparison_tables,
 )
 from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
-from opencompass_gpassk.results.figure_intervals import MOST, PER_TAIL, IntervalSettings
-from opencompass_gpassk.results.figures import Figure, parse_figure
+from opencompass_gpassk.results.metric import Metric, parse_metric
+from opencompass_gpassk.results.metric_intervals import MOST, PER_TAIL, IntervalSettings
 from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
 from opencompass_gpassk.runs.task_states import unfinished
 
@@ -57,7 +57,7 @@ NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
 DESCRIPTION = """\
 Compare two models, or one model in two runs, on the problems that both answered. It says in words
-which is better in G-Pass@k at τ = 1, and shows the difference B - A of every figure with its
+which is better in G-Pass@k at τ = 1, and shows the difference B - A of every metric with its
 interval and p-values, and the problems gained and lost. A and B are work dirs of OpenCompass (their
 newest run is used), timestamp folders, or results of gpassk score -o with their trials files.
 Without B, A is a run of two models.
@@ -65,24 +65,24 @@ Without B, A is a run of two models.
 Data sets are paired by abbr, else by benchmark and n. Problems are the same if id, gold answer and
 question are equal. Other problems are left out and counted.
 
-One figure is primary: G-Pass@k at τ = 1 and the greatest k of both, accuracy on RV-Bench or with
-one response to each problem, validity without verdicts. It is tested by itself. The other figures
-are one family of tests, and so are the groups, in the primary figure.
+One metric is primary: G-Pass@k at τ = 1 and the greatest k of both, accuracy on RV-Bench or with
+one response to each problem, validity without verdicts. It is tested by itself. The other metrics
+are one family of tests, and so are the groups, in the primary metric.
 
---fail-if-worse checks a new model B against A, for example after training. B is worse in a figure
+--fail-if-worse checks a new model B against A, for example after training. B is worse in a metric
 if it has fallen (or risen, if lower is better), in at least 6 clusters of problems, and the p-value
-is at most 1 - LEVEL. The named figures on all compared data sets are one family of tests. Other
-figures don't affect that.
+is at most 1 - LEVEL. The named metrics on all compared data sets are one family of tests. Other
+metrics don't affect that.
 
 --looks gives a plan of several comparisons of A and B, the next with more samples, such as n = 16,
 32 and 48. This comparison is one of them: that of the n of the side with fewer samples. Tests and
 intervals have its level. Without a plan they do not allow for earlier looks, and a caution says so.
 
---margin 3 asks whether B is at most 3 points less stable than A in the primary figure, as of a
+--margin 3 asks whether B is at most 3 points less stable than A in the primary metric, as of a
 quantised or cheaper model: it is shown if the whole interval of B - A lies above -3.
 --fail-unless-as-stable 3 makes that a condition, on every compared data set.
 
-Exit code: 1 if a named figure is worse, or B surely more than the margin less stable; 2 if that
+Exit code: 1 if a named metric is worse, or B surely more than the margin less stable; 2 if that
 is unknown, for example with fewer than 6 clusters of problems, or if B lacks problems of A or the
 results are not comparable, and on errors; 0 otherwise.
 """
@@ -103,7 +103,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         nargs='+',
         default=[],
         metavar='METRIC',
-        help='exit with 1 if B is significantly worse in one of these figures, such as mG-Pass@16, '
+        help='exit with 1 if B is significantly worse in one of these metrics, such as mG-Pass@16, '
         'average@16 or en/G-Pass@16_1.0; write it after A and B',
     )
     parser.add_argument(
@@ -135,7 +135,7 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument(
         '--primary',
         metavar='METRIC',
-        help='the figure by which B is compared first, such as average@16 (default: G-Pass@k at '
+        help='the metric by which B is compared first, such as average@16 (default: G-Pass@k at '
         'τ = 1 and the greatest k)',
     )
     parser.add_argument('--groups', action='store_true', help='show the groups too')
@@ -165,7 +165,7 @@ def _run(args: argparse.Namespace) -> int:
             raise ValueError(f'--{option} is {points:g}; give points above 0, such as 3')
     margin = args.margin if args.fail_unless_as_stable is None else args.fail_unless_as_stable
     levels = look_levels(args.looks, args.level) if args.looks else {}
-    asked = parse_figure(args.primary) if args.primary else None
+    asked = parse_metric(args.primary) if args.primary else None
     pairs, unpaired = _pairs(args)
     compared = []
     faults = []
@@ -185,10 +185,10 @@ def _run(args: argparse.Namespace) -> int:
     for fault in faults:
         _note(fault)
     _check_missing(args, compared)
-    figures = {one.name: one.differences for one in compared}
+    metrics = {one.name: one.differences for one in compared}
     incomparable = {one.name: one.incomparable for one in compared}
     checks = check_metrics(
-        figures,
+        metrics,
         args.fail_if_worse,
         settings,
         incomparable,
@@ -291,7 +291,7 @@ def _compare(
     pair: Pair,
     settings: IntervalSettings,
     levels: Mapping[int, float],
-    asked: Figure | None,
+    asked: Metric | None,
     partial: Mapping[Path, str],
 ) -> Compared:
     a, b = pair
@@ -305,7 +305,7 @@ def _compare(
         if not shared.shared(0, 1).size:
             told = ': '.join(shared.left_out[0])[:200]
             raise ValueError(f'they have no problem in common, such as {told}')
-        primary = primary_figure(shared, asked)
+        primary = primary_metric(shared, asked)
     except ValueError as error:
         raise ValueError(f'{_name(pair)}: {error}') from error
     if look:

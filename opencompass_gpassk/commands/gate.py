@@ -12,8 +12,8 @@ from typing import Any
 from opencompass_gpassk.commands import add_command, note
 from opencompass_gpassk.formats.display import counted, one_line, short_line
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
-from opencompass_gpassk.results.figures import parse_figure
 from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.metric import parse_metric
 from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
 from opencompass_gpassk.results.result import Estimate, Few
@@ -30,13 +30,13 @@ is shown if the lower bound of each problem is at least 0.8 (exact, one-sided, 9
 the upper bound of any is below, at 5 % divided by the number of problems. A response without a
 verdict may be right or wrong in both.
 
---at-least "G-Pass@8_1.0 60" asks whether a figure is at least 60. It is shown if its interval and
-its bounds lie above, and refuted if they lie below. It takes GROUP/FIGURE too, without bounds.
+--at-least "G-Pass@8_1.0 60" asks whether a metric is at least 60. It is shown if its interval and
+its bounds lie above, and refuted if they lie below. It takes GROUP/METRIC too, without bounds.
 
 Exit code: 0 if all is shown; 1 if anything is refuted; 2 if neither, if a result contradicts its
 trials or is not finished, if any file cannot be read or is left out, and on errors.
 """
-BAR = re.compile(r'(?P<figure>.+?)\s+(?P<least>\d+(?:\.\d+)?)')
+BAR = re.compile(r'(?P<metric>.+?)\s+(?P<least>\d+(?:\.\d+)?)')
 Answer = tuple[bool | None, str]  # whether it is shown (True), refuted or neither; and why
 WORDS = {True: 'yes', False: 'NO', None: 'not known'}
 
@@ -53,8 +53,8 @@ def add_parser(subparsers: Any, told: str) -> None:
     )
     parser.add_argument(
         '--at-least',
-        metavar='"FIGURE PERCENT"',
-        help='a figure and its least value, such as "G-Pass@8_1.0 60"',
+        metavar='"METRIC PERCENT"',
+        help='a metric and its least value, such as "G-Pass@8_1.0 60"',
     )
 
 
@@ -77,7 +77,7 @@ def _run(args: argparse.Namespace) -> int:
         raise ValueError(f'--every-problem is {rate:g}; give a rate between 0 and 1, such as 0.9')
     if args.at_least is not None and not bar:
         raise ValueError(
-            f'--at-least is {args.at_least!r}; write a figure and its least value in percent, such '
+            f'--at-least is {args.at_least!r}; write a metric and its least value in percent, such '
             'as "G-Pass@8_1.0 60"'
         )
     left_out: list[str] = []
@@ -95,7 +95,7 @@ def _run(args: argparse.Namespace) -> int:
         if rate is not None and not fault:
             answers.append(_every_problem(attempts(JudgedTrials.recorded(table)), rate))
         if bar and not fault:
-            answers.append(_at_least(one, bar['figure'], float(bar['least'])))
+            answers.append(_at_least(one, bar['metric'], float(bar['least'])))
         for answer, told in answers:
             print(one_line(f'{one.name}: {told}: {WORDS[answer]}'), flush=True)
             shown.append(answer)
@@ -121,10 +121,10 @@ def _every_problem(of: Attempts, rate: float) -> Answer:
 
 
 def _at_least(one: ModelResult, name: str, least: float) -> Answer:
-    group, _, figure = name.rpartition('/')
-    value = one.result.figure(parse_figure(figure), group)
+    group, _, metric = name.rpartition('/')
+    value = one.result.metric(parse_metric(metric), group)
     if value is None:
-        raise ValueError(f'--at-least {name}: {one.path} has no such figure')
+        raise ValueError(f'--at-least {name}: {one.path} has no such metric')
     told = f'{name} at least {least:g}: {"undefined" if math.isnan(value) else f"{value:.1f}"}'
     if isinstance(value, Few):
         asked = counted(value.questions, 'question')
@@ -133,7 +133,7 @@ def _at_least(one: ModelResult, name: str, least: float) -> Answer:
         return None, f'{told}, without an interval'
     low, high = value.interval
     told = f'{told}, interval {low:.1f} to {high:.1f}'
-    ends = None if group else one.result.bounds_of(parse_figure(figure))
+    ends = None if group else one.result.bounds_of(parse_metric(metric))
     if ends:
         told += f', by missing verdicts {ends[0]:.1f} to {ends[1]:.1f}'
         low, high = min(low, ends[0]), max(high, ends[1])

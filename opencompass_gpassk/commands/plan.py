@@ -1,4 +1,4 @@
-"""``gpassk plan``: plan how many problems and samples a figure needs."""
+"""``gpassk plan``: plan how many problems and samples a metric needs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ easier: this part only shrinks as the number of problems grows.
 The rates of the problems (the chance that one sample is right) come from a pilot run, or are
 assumed: give their mean and standard deviation.
 
-With --target it says how many problems and samples make a figure's interval so narrow, and which
+With --target it says how many problems and samples make a metric's interval so narrow, and which
 of these need the fewest responses.
 
 With --looks, models are compared at each of several n, and the data decide whether to go on. It
@@ -63,8 +63,8 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument('--spread', type=float, help="the rates' standard deviation")
     parser.add_argument(
         '--target',
-        metavar='FIGURE',
-        help='a figure and half the width of its interval in points, such as "G-Pass@8_1.0 ±2"',
+        metavar='METRIC',
+        help='a metric and half the width of its interval in points, such as "G-Pass@8_1.0 ±2"',
     )
     parser.add_argument('-k', type=int, help="k of G-Pass@k (default: the pilot's greatest, or 16)")
     add_numbers(parser, '--tau', float, 'thresholds (default: 0.5 1)', default=[0.5, 1.0])
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     """Print a table of the looks, a conclusion for each pilot, and a table for each metric."""
     samples = args.n or args.looks
     target = Target.of(args.target) if args.target else None
-    k = (target.figure.k or 1) if target else args.k
+    k = (target.metric.k or 1) if target else args.k
     grid = Grid(k, tuple(args.tau), samples, args.problems or PROBLEMS, args.level, target)
     assumes = args.mean is not None or args.spread is not None
     if args.pilot is not None and assumes:
@@ -161,7 +161,7 @@ def _pilots(path: Path) -> list[Pilot]:
 
 
 def conclusion(outlooks: list[Outlook]) -> str:
-    """Return which n is enough for all figures of a pilot, and the intervals that it gives."""
+    """Return which n is enough for all metrics of a pilot, and the intervals that it gives."""
     at, n, enough = _needed(outlooks)
     grid, told = at.grid, _advice(at.as_dict())[0]
     widths = [
@@ -171,14 +171,14 @@ def conclusion(outlooks: list[Outlook]) -> str:
     ]
     return (
         f'Conclusion for {one_line(at.source)}:\n'
-        f'{told}{" No figure needs more." if enough else ""}\n'
-        f'At n = {n}, the {100 * grid.level:g} % interval of {at.figure.heading}, which needs '
+        f'{told}{" No metric needs more." if enough else ""}\n'
+        f'At n = {n}, the {100 * grid.level:g} % interval of {at.metric.heading}, which needs '
         f'the most samples, in points is {", ".join(widths)}.'
     )
 
 
 def _needed(outlooks: list[Outlook]) -> tuple[Outlook, int, bool]:
-    """Return the figure that needs the most samples, how many, and whether they are enough."""
+    """Return the metric that needs the most samples, how many, and whether they are enough."""
     facts = [outlook.as_dict() for outlook in outlooks]
     # Without an n that is enough: all, if there is variance to shrink, else none.
     needs = [one['enough'] or one['most'] * bool(one['rows'][0]['within']) for one in facts]
@@ -199,7 +199,7 @@ def next_step(pilot: Pilot, outlooks: list[Outlook]) -> list[str]:
             f'To reach it: the same gpassk run with -n {n} --resume, or GPASSK_N={n} opencompass '
             f'CONFIG -r. {missing:,} responses are asked for{tokens}.'
         ]
-    strictest = max(outlooks, key=lambda one: one.figure.tau or 0.0)
+    strictest = max(outlooks, key=lambda one: one.metric.tau or 0.0)
     now, best = (
         f'± {50 * (high - low):.1f}'
         for low, high in (
@@ -207,7 +207,7 @@ def next_step(pilot: Pilot, outlooks: list[Outlook]) -> list[str]:
             for count in (max(pilot.drawn, strictest.k), None)
         )
     )
-    known = f'With {problems} problems, {strictest.figure.heading} is known to {now}'
+    known = f'With {problems} problems, {strictest.metric.heading} is known to {now}'
     if now == best:
         return [f'{known}, however many samples each has: take more problems.']
     lines = lines or [f'n = {pilot.drawn} is enough already.']
@@ -217,12 +217,12 @@ def next_step(pilot: Pilot, outlooks: list[Outlook]) -> list[str]:
 def table(outlook: Outlook) -> str:
     """Return a metric's outlook as text for a terminal."""
     facts = outlook.as_dict()
-    lines = [f'{outlook.figure.heading}, {one_line(str(facts["source"]))}']
-    figure = f'Expected: {100 * facts["figure"]:.1f} %'
+    lines = [f'{outlook.metric.heading}, {one_line(str(facts["source"]))}']
+    metric = f'Expected: {100 * facts["mean"]:.1f} %'
     if facts['observed'] is not None:
-        figure += f'; the pilot has {100 * facts["observed"]:.1f} %'
+        metric += f'; the pilot has {100 * facts["observed"]:.1f} %'
     level = f'{100 * facts["level"]:g} %'
-    lines += [figure, f'Half the width of the {level} interval in points, for {facts["of"]}:']
+    lines += [metric, f'Half the width of the {level} interval in points, for {facts["of"]}:']
     heads = ['n', 'due to n', *(f'{number} problems' for number in facts['problems'])]
     rows = [
         [
@@ -241,16 +241,16 @@ def table(outlook: Outlook) -> str:
 
 
 def target_table(outlook: Outlook, half: float) -> str:
-    """Return how many problems a figure needs with each n, and what is the cheapest."""
+    """Return how many problems a metric needs with each n, and what is the cheapest."""
     costs = outlook.costs(half)
-    about = f'{outlook.figure.heading}, {one_line(outlook.source)}'
+    about = f'{outlook.metric.heading}, {one_line(outlook.source)}'
     interval = f'a {100 * outlook.grid.level:g} % interval of ± {half:g} points'
     if not costs:
         return f'{about}\nNo number of problems up to a million gives {interval}.'
     n, problems = min(costs, key=lambda one: one[0] * one[1])
     lines = [
         about,
-        f'Expected: {100 * outlook.plan.figure:.1f} %. For {interval}, the fewest responses are '
+        f'Expected: {100 * outlook.plan.mean:.1f} %. For {interval}, the fewest responses are '
         f'{n * problems:,}: {problems:,} problems, n = {n}.',
     ]
     rows = [

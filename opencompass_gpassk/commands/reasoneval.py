@@ -283,11 +283,11 @@ def _add_meta(actions: Any) -> None:
             help=f"how the steps' {kind} is combined: min, max, mean or 'geometric mean' "
             f'(default: {usual})',
         )
-    parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the figures: JSON')
+    parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the metrics: JSON')
 
 
 def run_meta(args: argparse.Namespace) -> int:
-    """Print and write the figures of all evaluators."""
+    """Print and write the metrics of all evaluators."""
     check_outputs([args.output], [args.data, *args.scores])
     limits = {
         ErrorKind.INVALID: args.min_validity,

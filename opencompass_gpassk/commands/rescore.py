@@ -35,7 +35,7 @@ from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.judging.verdict_store import VerdictStore, stored_audit
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings, recorded_reasoning
 from opencompass_gpassk.report.summarizer import GPassKSummarizer
-from opencompass_gpassk.results.figure_intervals import stored_intervals
+from opencompass_gpassk.results.metric_intervals import stored_intervals
 from opencompass_gpassk.results.read import ModelResult, find_results
 from opencompass_gpassk.results.result import Evaluation, Reasoning, Result
 from opencompass_gpassk.runs import postprocessors
@@ -118,7 +118,7 @@ class Changes:
 
     @property
     def of_verdicts(self) -> list[str]:
-        """The names of those changes that are about verdicts or figures of verdicts."""
+        """The names of those changes that are about verdicts or metrics of verdicts."""
         given = {'judge': self.judge, 'k': self.k, 'taus': self.taus}
         return [name for name, value in given.items() if value is not None]
 
@@ -203,7 +203,7 @@ def _rescored(run: Path, one: ModelResult, changes: Changes) -> Result:
     """Make a result again, write it in place of the old one, and return it."""
     result = one.result
     # Without a readable result only the first line of its trials is there.
-    if not result.figures or one.trials is None or not one.trials.is_file():
+    if not result.metrics or one.trials is None or not one.trials.is_file():
         raise ValueError(f'{one.path}: the result or its trials can not be read; {ANEW}')
     table, protocol, judged = one.table(), result.protocol, result.judged
     if why := one.contradiction(table):
@@ -341,7 +341,7 @@ def _summarize(run: Path, results: Sequence[ModelResult]) -> None:
 
 
 def _change(before: Result, after: Result) -> str:
-    """Return who judged, the settings that changed, and the headline figures before and after."""
+    """Return who judged, the settings that changed, and the headline metrics before and after."""
     was, now = (_settings(one) for one in (before, after))
     told = [
         f'{name} {now[name]}'
@@ -349,14 +349,14 @@ def _change(before: Result, after: Result) -> str:
         for name in now
         if name == 'judge' or was.get(name, now[name]) != now[name]
     ]
-    figures = [
+    metrics = [
         f'{one.heading} {old:.1f} → {new:.1f}'
         for one in after.headline()
-        if (old := before.figure(one)) is not None
-        and (new := after.figure(one)) is not None
+        if (old := before.metric(one)) is not None
+        and (new := after.metric(one)) is not None
         and f'{old:.1f}' != f'{new:.1f}'
     ]
-    changed = ', '.join(figures) or 'no headline figure changed'
+    changed = ', '.join(metrics) or 'no headline metric changed'
     return '; '.join(filter(None, ['rescored', ', '.join(told), changed]))
 
 

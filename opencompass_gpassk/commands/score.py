@@ -64,7 +64,7 @@ versions of a question.
 A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
 gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.
 
-The trials of a result (RESULT.trials.jsonl.gz) give its figures for another -k or --tau. Its other
+The trials of a result (RESULT.trials.jsonl.gz) give its metrics for another -k or --tau. Its other
 settings stay, and no answer is read or judged again, since trials hold no responses.
 
 A run is a work dir or timestamp folder of OpenCompass whose data sets were repeated n times. Every

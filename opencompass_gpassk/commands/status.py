@@ -19,7 +19,7 @@ from opencompass_gpassk.runs.watch import watch
 DESCRIPTION = """\
 Show the state of every model on every data set of a run. OpenCompass itself ends with exit code 0
 even if its tasks fail. For a failed task the last exception in its log is shown, for one at work
-how far it is. The figures of each result are computed again from its trials file; a result that has
+how far it is. The metrics of each result are computed again from its trials file; a result that has
 others is marked with BUT. With --watch, how far the tasks are is shown until all of them
 ended; Ctrl-C ends it earlier. The exit code is 0 if all tasks are finished and no result is
 marked, else 1.

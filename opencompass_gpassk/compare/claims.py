@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, Difference
 from opencompass_gpassk.compare.leaderboard import Leaderboard, latest
 from opencompass_gpassk.formats.display import counted, decimal_text, short_line
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     DROP,
     G_PASS,
     OOR_LESS_CHANCE,
     PASS,
     SP_ACCURACY,
-    Figure,
+    Metric,
 )
 from opencompass_gpassk.results.result import Entry, Estimate, Few
 
@@ -31,17 +31,17 @@ FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
 
 
 def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
-    """Return who is the best by the primary figure, or how often a single model solves problems.
+    """Return who is the best by the primary metric, or how often a single model solves problems.
 
     A model is the best only if no other rank is possible; then the next best is named, with the
     difference and its test. Else all that may be the first are named, the one with the highest
-    figure first, and the difference of the first two. Then two models are named whose averages are
+    metric first, and the difference of the first two. Then two models are named whose averages are
     alike, but one solves far more problems every time, if that was tested. Questions in versions
     have a sentence of their own, see :func:`versions_claim`.
 
     Args:
         entries: The entries of one benchmark.
-        ranked: Their ranks in the primary figure.
+        ranked: Their ranks in the primary metric.
 
     Returns:
         The sentences; '' if fewer than two of several models can be compared.
@@ -61,31 +61,31 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
         shares = _said(entry, some), _said(entry, every)
         told = _solves(entry.label, *shares, k=k, problems=of) if defined else ''
         return '. '.join(filter(None, (told, versions_claim(entries))))
-    figure = ranked.figure
-    if figure is None:
+    metric = ranked.metric
+    if metric is None:
         return versions_claim(entries)
-    sign = -1 if figure.lower_is_better else 1
+    sign = -1 if metric.lower_is_better else 1
     known = sorted(
         (
             place
             for place in range(len(entries))
-            if ranked.rank(place) and not math.isnan(_value(entries[place], figure))
+            if ranked.rank(place) and not math.isnan(_value(entries[place], metric))
         ),
-        key=lambda place: -sign * _value(entries[place], figure),
+        key=lambda place: -sign * _value(entries[place], metric),
     )
     first = [place for place in known if (ranked.rank(place) or (0,))[0] == 1]
     if len(known) < 2 or not first:
         return versions_claim(entries)
-    told = _best(entries, ranked, figure, known, first)
+    told = _best(entries, ranked, metric, known, first)
     return '. '.join(
-        filter(None, (told, _alike_averages(entries, ranked, figure), versions_claim(entries)))
+        filter(None, (told, _alike_averages(entries, ranked, metric), versions_claim(entries)))
     )
 
 
 def _best(
     entries: Sequence[Entry],
     ranked: Leaderboard,
-    figure: Figure,
+    metric: Metric,
     known: Sequence[int],
     first: Sequence[int],
 ) -> str:
@@ -94,24 +94,24 @@ def _best(
     Args:
         entries: The entries of one benchmark.
         ranked: Their ranks.
-        figure: The primary figure.
-        known: Places of the entries with ranks, the best figure first.
+        metric: The primary metric.
+        known: Places of the entries with ranks, the best metric first.
         first: Places of those that may be the first.
     """
     name = [short_line(entry.label, LONGEST_NAME) for entry in entries]
     among = '' if len(known) == len(entries) else f' of the {len(known)} models compared'
-    best = 'most stable' if figure.family is G_PASS else 'best'
+    best = 'most stable' if metric.family is G_PASS else 'best'
     sure = len(first) == 1 and ranked.rank(first[0]) == (1, 1)
     top, other = (first[0], next(one for one in known if one != first[0]))
-    share = _said(entries[top], figure)
-    every = f'all {figure.k} attempts' if (figure.family, figure.tau) == (G_PASS, 1.0) else ''
+    share = _said(entries[top], metric)
+    every = f'all {metric.k} attempts' if (metric.family, metric.tau) == (G_PASS, 1.0) else ''
     shown = f'it solves {share} of the problems in {every}' if every else share
     if sure:
-        told = f'{name[top]} is the {best}{among} by {figure.heading}: {shown}'
+        told = f'{name[top]} is the {best}{among} by {metric.heading}: {shown}'
     else:
-        named = [f'{name[one]} ({_said(entries[one], figure)})' for one in first[:NAMED]]
+        named = [f'{name[one]} ({_said(entries[one], metric)})' for one in first[:NAMED]]
         more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
-        told = f'{", ".join(named)}{more} may be the {best}{among} by {figure.heading}'
+        told = f'{", ".join(named)}{more} may be the {best}{among} by {metric.heading}'
         other = first[1] if len(first) > 1 else other
         if len(first) > 1:
             told = f'{told}: no test tells them apart'
@@ -124,9 +124,9 @@ def _best(
     return f'{told}; {FRAGILE}' if sure and any(one and one.fragile for one in rivals) else told
 
 
-def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, figure: Figure) -> str:
+def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, metric: Metric) -> str:
     """Return the two models whose averages hide most: alike, but apart in solving every time."""
-    if (figure.family, figure.tau) != (G_PASS, 1.0):
+    if (metric.family, metric.tau) != (G_PASS, 1.0):
         return ''
     found = []
     for (a, b), one in ranked.tested.items():
@@ -139,7 +139,7 @@ def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, figure: Figur
     _, places = max(found)
     names = ' and '.join(short_line(entries[i].label, LONGEST_NAME) for i in places)
     means, every = (
-        ' and '.join(_said(entries[i], one) for i in places) for one in (ACCURACY(), figure)
+        ' and '.join(_said(entries[i], one) for i in places) for one in (ACCURACY(), metric)
     )
     return f'{names} average {means}, but solve {every} of the problems every time'
 
@@ -152,13 +152,13 @@ def versions_claim(entries: Sequence[Entry]) -> str:
     drops = {
         place: drop
         for place, entry in enumerate(entries)
-        if (drop := entry.result.figure(DROP())) is not None and not math.isnan(drop)
+        if (drop := entry.result.metric(DROP())) is not None and not math.isnan(drop)
     }
     if not drops:
         return ''
     place = max(drops, key=lambda one: drops[one])
     result = entries[place].result
-    original, drop = result.figure(SP_ACCURACY()) or 0.0, drops[place]
+    original, drop = result.metric(SP_ACCURACY()) or 0.0, drops[place]
     before = _share(original, result.bounds_of(SP_ACCURACY()))
     after = _share(original - drop, result.bounds_of(ACCURACY()))
     name = short_line(entries[place].label, LONGEST_NAME)
@@ -167,7 +167,7 @@ def versions_claim(entries: Sequence[Entry]) -> str:
         f'{name} {most} from {before} on the original questions to {after} on their versions'
         f'{_bracket(drop)}'
     )
-    chance = result.figure(OOR_LESS_CHANCE())
+    chance = result.metric(OOR_LESS_CHANCE())
     if chance is None or math.isnan(chance):
         return told
     if chance <= 0:
@@ -187,9 +187,9 @@ def _bracket(value: float) -> str:
     return f' ({signed(low)} to {signed(high)})'
 
 
-def _value(entry: Entry, figure: Figure) -> float:
-    """Return a figure of an entry, of its greedy result if nothing was sampled; NaN without it."""
-    found = entry.result.figure(figure)
+def _value(entry: Entry, metric: Metric) -> float:
+    """Return a metric of an entry, of its greedy result if nothing was sampled; NaN without it."""
+    found = entry.result.metric(metric)
     return math.nan if found is None else found
 
 
@@ -208,22 +208,22 @@ def pair_claims(
 ) -> list[str]:
     """Return sentences on two models, A and B: which is better, and how often each solves problems.
 
-    The first is about the primary figure. It is left out if that was not tested, as of results that
+    The first is about the primary metric. It is left out if that was not tested, as of results that
     can't be compared.
 
     Args:
-        differences: The differences of the figures, the second model minus the first.
+        differences: The differences of the metrics, the second model minus the first.
         level: The level of the tests and intervals.
         tipping: What overturns a claim, see
             :func:`~opencompass_gpassk.compare.differences.tipping_point`.
     """
-    whole = {one.figure: one for one in differences if not one.group}
+    whole = {one.metric: one for one in differences if not one.group}
     found = [
         difference_claim(SIDES, one, level, tipping)
         for one in whole.values()
         if one.family == PRIMARY
     ]
-    k = max((figure.k or 0 for figure in whole), default=0)
+    k = max((metric.k or 0 for metric in whole), default=0)
     some, every = whole.get(PASS(k=k)), whole.get(G_PASS(k=k, tau=1.0))
     if k > 1 and some and every:
         pairs = (some, every), (some.turned(), every.turned())
@@ -238,14 +238,14 @@ def pair_claims(
 def difference_claim(
     names: tuple[str, str], one: Difference, level: float, tipping: str = ''
 ) -> str:
-    """Return a sentence on the difference of two models in a figure.
+    """Return a sentence on the difference of two models in a metric.
 
     On few clusters of problems it is about these problems alone: rare great losses among others
     can't be seen on so few, least of all where models solve nearly all problems, or nearly none.
 
     Args:
         names: Of the first and the second model.
-        one: The difference, the second figure minus the first.
+        one: The difference, the second metric minus the first.
         level: The level of the test and of the interval.
         tipping: What overturns it, if that is known more closely than that it is possible.
     """
@@ -257,7 +257,7 @@ def difference_claim(
     told = f'{second} is {word} than {first}' if word else f'not shown: {second} unlike {first}'
     overturned = tipping or (FRAGILE if one.fragile else '')
     return (
-        f'{told} in {one.figure.heading}{on}: {_points(one)} ({_ends(one, level)}), '
+        f'{told} in {one.metric.heading}{on}: {_points(one)} ({_ends(one, level)}), '
         f'p {p_text(one.p_value)} ({one.family})' + (overturned and f'; {overturned}')
     )
 
@@ -274,15 +274,15 @@ def margin_claim(one: Difference, margin: float, level: float) -> str:
     """Return a sentence on whether B is at most so many points worse than A.
 
     Args:
-        one: The difference of the primary figure.
+        one: The difference of the primary metric.
         margin: In points.
         level: The level of the interval.
     """
     first, second = SIDES
-    worse = 'less stable' if one.figure.family is G_PASS else 'worse'
+    worse = 'less stable' if one.metric.family is G_PASS else 'worse'
     told = {True: 'shown', False: 'no, surely more than that', None: 'not shown'}
     return (
-        f'{second} is at most {margin:g} points {worse} than {first} in {one.figure.heading}: '
+        f'{second} is at most {margin:g} points {worse} than {first} in {one.metric.heading}: '
         f'{told[one.within(margin)]} ({_ends(one, level)})'
     )
 
@@ -300,9 +300,9 @@ def _solves(name: str, some: str, every: str, *, k: int, problems: str = PROBLEM
     )
 
 
-def _said(entry: Entry, figure: Figure) -> str:
-    """Return a figure of an entry in words, see :func:`_share`."""
-    return _share(_value(entry, figure), entry.result.bounds_of(figure))
+def _said(entry: Entry, metric: Metric) -> str:
+    """Return a metric of an entry in words, see :func:`_share`."""
+    return _share(_value(entry, metric), entry.result.bounds_of(metric))
 
 
 def _problems(entry: Entry) -> int:

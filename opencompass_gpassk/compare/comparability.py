@@ -36,7 +36,7 @@ SETTINGS = {'sampling': 'sampling', 'package': 'version of this package'}
 def incomparable(
     a: ModelResult, b: ModelResult, tables: tuple[TrialTable, TrialTable]
 ) -> list[str]:
-    """Return why the figures of two results can't be compared; [] if they can.
+    """Return why the metrics of two results can't be compared; [] if they can.
 
     They measure different things, or one result contradicts its own trials.
     """
@@ -48,7 +48,7 @@ def incomparable(
 
 
 def different_measures(a: Result, b: Result) -> list[str]:
-    """Return in what two results differ, so that their figures measure different things."""
+    """Return in what two results differ, so that their metrics measure different things."""
     return [
         f'different {SERIOUS[name]}: {of_a} and {of_b}'
         for name, (of_a, of_b) in _differing(a, b, SERIOUS).items()

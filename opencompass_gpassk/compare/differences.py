@@ -1,8 +1,8 @@
 """Differences of models on the same problems, their tests, and the ranks that these allow.
 
-One figure is primary; it is chosen before anyone looks. Of two models it is tested as it is, of
-more models in all pairs at once. The other figures of a pair are one family of tests, and so are
-the groups of problems, in the primary figure alone. Every p-value names its family.
+One metric is primary; it is chosen before anyone looks. Of two models it is tested as it is, of
+more models in all pairs at once. The other metrics of a pair are one family of tests, and so are
+the groups of problems, in the primary metric alone. Every p-value names its family.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS, ClusterSums
 from opencompass_gpassk.metrics.missing import expected
 from opencompass_gpassk.metrics.paired import least_p_value, ranks_of, sign_flip_test, step_down
 from opencompass_gpassk.metrics.share_intervals import bounded_mean_interval
-from opencompass_gpassk.metrics.version_figures import ratio
-from opencompass_gpassk.results.figure_intervals import IntervalSettings
-from opencompass_gpassk.results.figure_values import percent
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.metrics.version_metrics import ratio
+from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     G_PASS,
     REASONING,
-    Figure,
+    Metric,
     Over,
     Side,
-    parse_figure,
+    parse_metric,
 )
-from opencompass_gpassk.results.groups import in_group
-from opencompass_gpassk.results.judged_trials import VALIDITY
+from opencompass_gpassk.results.metric_intervals import IntervalSettings
+from opencompass_gpassk.results.metric_values import percent
 
 SETTINGS = IntervalSettings()
 ROUNDING = 1e-9  # percent
 FEWEST = 6  # clusters in which two models must differ for a claim
-PRIMARY, OTHERS, GROUPS = 'primary figure', 'other figures', 'groups'
+PRIMARY, OTHERS, GROUPS = 'primary metric', 'other metrics', 'groups'
 FLIPS, GAINS = 'half-subsets', 'gain-loss'
 
 Row = NDArray[np.float64]
@@ -51,14 +51,14 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure of two models, in percent: a mean over units where both are defined, or a ratio.
+    """A metric of two models, in percent: a mean over units where both are defined, or a ratio.
 
     Attributes:
         group: The group's label, '' for the headline.
-        figure: The figure; of accuracy it has n if n is the same.
-        first: The first model's figure.
-        second: The second model's figure.
-        difference: The second figure minus the first, in points.
+        metric: The metric; of accuracy it has n if n is the same.
+        first: The first model's metric.
+        second: The second model's metric.
+        difference: The second metric minus the first, in points.
         low: Lower end of the difference's interval, for a population of such problems, in points;
             NaN if it is defined in fewer than five clusters.
         high: Upper end, in points.
@@ -68,21 +68,21 @@ class Difference:
             :func:`~opencompass_gpassk.metrics.share_intervals.bounded_mean_interval`; ``none``.
         p_value: Two-sided p-value of the paired sign-flip test, adjusted for its family; NaN
             without a test.
-        family: The family of tests: the primary figure, the other figures, or the groups; '' for
+        family: The family of tests: the primary metric, the other metrics, or the groups; '' for
             none.
         units: Problems, or groups of versions, for which it is defined for both models.
         measured: Clusters of these units.
         differing: Those of them in which the models differ.
         totals: Shape (C,): the difference summed over each cluster.
         labels: The names of the clusters.
-        drawn: See :meth:`.Aligned.drawn`, of this figure.
-        ends: Of the first and of the second model, the lowest and the highest figure that missing
+        drawn: See :meth:`.Aligned.drawn`, of this metric.
+        ends: Of the first and of the second model, the lowest and the highest metric that missing
             verdicts allow, in percent; () if none is missing, or if that isn't known.
         fragile: Whether there is a claim that missing verdicts can overturn.
     """
 
     group: str
-    figure: Figure
+    metric: Metric
     first: float
     second: float
     difference: float
@@ -102,18 +102,18 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """The figure's key."""
-        return self.figure.key
+        """The metric's key."""
+        return self.metric.key
 
     @property
     def key(self) -> str:
-        """The figure's key in the result JSON, with its group."""
+        """The metric's key in the result JSON, with its group."""
         return in_group(self.group, self.name)
 
     @property
     def heading(self) -> str:
         """The name that people read, with its group."""
-        return in_group(self.group, self.figure.heading)
+        return in_group(self.group, self.metric.heading)
 
     @property
     def gain(self) -> float:
@@ -160,30 +160,30 @@ class Difference:
 
     @property
     def _sign(self) -> int:
-        return -1 if self.figure.lower_is_better else 1
+        return -1 if self.metric.lower_is_better else 1
 
     def without_claim(self) -> Difference:
         """Return the difference of what is not comparable: it has no p-value."""
         return replace(self, p_value=math.nan, family='')
 
 
-def primary_figure(shared: Aligned, asked: Figure | None = None) -> Figure | None:
-    """Return the figure by which models are compared first; None if they have none in common.
+def primary_metric(shared: Aligned, asked: Metric | None = None) -> Metric | None:
+    """Return the metric by which models are compared first; None if they have none in common.
 
     It is RV accuracy if questions have versions, else G-Pass@k at τ = 1 and the greatest k that
     all models measured; accuracy if that is undefined; validity if answers are not judged.
 
     Args:
         shared: The models.
-        asked: The figure that the user chose.
+        asked: The metric that the user chose.
 
     Raises:
-        ValueError: If the models don't all have the figure that was chosen.
+        ValueError: If the models don't all have the metric that was chosen.
     """
     known = {
-        figure: block.values[..., place]
+        metric: block.values[..., place]
         for block in shared.parts['']
-        for place, figure in enumerate(block.figures)
+        for place, metric in enumerate(block.metrics)
     }
     if asked is not None:
         meant = [one for one in known if asked in (one, one.of_n(None))]
@@ -207,14 +207,14 @@ def primary_figure(shared: Aligned, asked: Figure | None = None) -> Figure | Non
 
 def compare(
     shared: Aligned,
-    primary: Figure | None = None,
+    primary: Metric | None = None,
     settings: IntervalSettings = SETTINGS,
 ) -> list[Difference]:
-    """Return the difference of the second of two models from the first in every figure.
+    """Return the difference of the second of two models from the first in every metric.
 
     Args:
         shared: Two models.
-        primary: The primary figure, see :func:`primary_figure`.
+        primary: The primary metric, see :func:`primary_metric`.
         settings: Level of the intervals; resamples are the number of sign flips.
 
     Returns:
@@ -223,8 +223,8 @@ def compare(
     found = differences(shared, [(0, 1)], settings)[0, 1]
     families: dict[str, list[int]] = {}
     for place, one in enumerate(found):
-        family = (GROUPS if one.group else PRIMARY) if one.figure == primary else OTHERS
-        if one.figure.family.ranked and not (one.group and family is OTHERS):
+        family = (GROUPS if one.group else PRIMARY) if one.metric == primary else OTHERS
+        if one.metric.family.ranked and not (one.group and family is OTHERS):
             families.setdefault(family, []).append(place)
     for family, places in families.items():
         p_values = adjusted([found[place] for place in places], settings)
@@ -242,7 +242,7 @@ def differences(
     *,
     groups: bool = True,
 ) -> dict[Pair, list[Difference]]:
-    """Return the differences of several pairs of models in every figure, without p-values.
+    """Return the differences of several pairs of models in every metric, without p-values.
 
     Args:
         shared: The models.
@@ -297,7 +297,7 @@ def _differences(
     sums = ClusterSums(
         *(np.concatenate([getattr(o, n) for o in found], 1) for n in ('totals', 'counts'))
     )
-    size = len(block.figures)
+    size = len(block.metrics)
     alike = np.stack([shared.alike(*pair) for pair in pairs], axis=1)
     kept = np.where(np.repeat(alike, size, axis=1), 0.0, sums.totals)
     tested = sign_flip_test(
@@ -307,7 +307,7 @@ def _differences(
         seed=settings.seed,
         drawn=drawn,
     )
-    reach = np.tile([figure.most - figure.least for figure in block.figures], len(pairs))
+    reach = np.tile([metric.most - metric.least for metric in block.metrics], len(pairs))
     if block.weights is not None:  # a cluster with many responses weighs more than one ratio
         reach = np.nan_to_num(np.abs(ratio(sums.totals, sums.counts))).max(axis=0, initial=1.0)
     several = sums.defined >= LEAST_CLUSTERS
@@ -324,16 +324,16 @@ def _differences(
     for row, pair in enumerate(pairs):
         one, other = block.values[list(pair)]
         both = ~np.isnan(one) & ~np.isnan(other)
-        figures = _figures(block, pair, both)
-        for i, figure in enumerate(block.figures):
+        metrics = _metrics(block, pair, both)
+        for i, metric in enumerate(block.metrics):
             at = row * size + i
             yield (
                 pair,
                 Difference(
                     label,
-                    figure,
-                    float(figures[0, i]),
-                    float(figures[1, i]),
+                    metric,
+                    float(metrics[0, i]),
+                    float(metrics[1, i]),
                     _points(estimate[at]),
                     100 * float(low[at]),
                     100 * float(high[at]),
@@ -351,8 +351,8 @@ def _differences(
             )
 
 
-def _figures(block: Block, pair: Pair, both: NDArray[np.bool_]) -> Row:
-    """Return the pair's figures in percent, shape (2, M): means over units, or over responses."""
+def _metrics(block: Block, pair: Pair, both: NDArray[np.bool_]) -> Row:
+    """Return the pair's metrics in percent, shape (2, M): means over units, or over responses."""
     if block.weights is None:
         return np.array(
             [
@@ -366,7 +366,7 @@ def _figures(block: Block, pair: Pair, both: NDArray[np.bool_]) -> Row:
 
 
 def _ends(extremes: Row, both: NDArray[np.bool_]) -> tuple[Ends, ...]:
-    """Return the ends of two models' figures, given their values of shape (2, models, U)."""
+    """Return the ends of two models' metrics, given their values of shape (2, models, U)."""
     ends = [[percent(values[both]) for values in of] for of in np.swapaxes(extremes, 0, 1)]
     return () if np.isnan(ends).any() else tuple((low, high) for low, high in ends)
 
@@ -378,24 +378,24 @@ def _points(share: float) -> float:
 
 def standing(
     shared: Aligned,
-    primary: Figure,
+    primary: Metric,
     among: Sequence[int],
     settings: IntervalSettings = SETTINGS,
 ) -> tuple[dict[int, tuple[int, int]], dict[Pair, Difference]]:
-    """Return the ranks of some models in the primary figure, and the test of every two.
+    """Return the ranks of some models in the primary metric, and the test of every two.
 
     All pairs are tested together: with a chance of at least the level, all ranks are right.
 
     Args:
         shared: The models.
-        primary: The primary figure.
+        primary: The primary metric.
         among: The models that can be compared with one another.
         settings: Level and number of sign flips.
 
     Returns:
         Model → the best and the worst rank that the data allow, from 1, see
         :func:`.paired.ranks_of`; and (first, second) → their difference. Models for which the
-        figure is undefined are in neither; both are empty if fewer than two are left.
+        metric is undefined are in neither; both are empty if fewer than two are left.
     """
     only = shared.only(primary)
     known = [i for i in among if not np.isnan(only.values[i]).all()]
@@ -427,14 +427,14 @@ def tipping_point(shared: Aligned, one: Difference, settings: IntervalSettings =
 
     Args:
         shared: Two models.
-        one: The claim: a headline figure that is computed from n and c of each problem.
+        one: The claim: a headline metric that is computed from n and c of each problem.
         settings: Level and number of sign flips.
     """
-    rows = shared.only(one.figure).units
+    rows = shared.only(one.metric).units
     missing = [int(of[rows].sum()) for of in shared.decided[0] - shared.decided[1]]
     loser = 0 if one.gain > 0 else 1
     model = loser if missing[loser] else 1 - loser
-    if not missing[model] or one.figure.family.estimator is None:
+    if not missing[model] or one.metric.family.estimator is None:
         return ''
     shares = range(101) if model == loser else range(100, -1, -1)
     falls = bisect_left(
@@ -474,17 +474,17 @@ def _stays(
 
     Args:
         shared: The models.
-        one: The claim: a headline figure that is computed from n and c of each problem.
+        one: The claim: a headline metric that is computed from n and c of each problem.
         pair: The models that it is about.
         settings: Level and number of sign flips.
         shares: Model → the chance of each of its missing verdicts.
     """
-    only = shared.only(one.figure)
+    only = shared.only(one.metric)
     values = only.values.copy()
     for model, share in shares.items():
         n, known, c = (of[model, only.units] for of in shared.decided)
         chances = binom.pmf(np.arange((n - known).max() + 1), (n - known)[:, None], share)
-        values[model, :, 0] = expected(one.figure.estimator(), n, c, chances)
+        values[model, :, 0] = expected(one.metric.estimator(), n, c, chances)
     sums = shared.differences(replace(only, values=values), *pair)
     p_value = sign_flip_test(
         sums, flips=settings.resamples, seed=settings.seed, drawn=shared.drawn(only, *pair)
@@ -495,11 +495,11 @@ def _stays(
 
 @dataclass(frozen=True)
 class Check:
-    """The check of one figure on one data set.
+    """The check of one metric on one data set.
 
     Attributes:
         data_set: The data set's name.
-        difference: The figure of both models; its p-value is that of the family of all checks.
+        difference: The metric of both models; its p-value is that of the family of all checks.
         claim: Whether the second model is ``better`` or ``worse``; '' if nothing is claimed.
         unknowable: Why no test can tell; '' if it is known.
     """
@@ -522,16 +522,16 @@ def check_metrics(
     incomparable: Mapping[str, Sequence[str]] = MappingProxyType({}),
     levels: Mapping[str, float] = MappingProxyType({}),
 ) -> list[Check]:
-    """Check whether the second model is worse in some figures.
+    """Check whether the second model is worse in some metrics.
 
-    The figures that are named, on all data sets, are one family of tests. If nothing has changed,
-    the chance that any of them is called worse is at most (1 - ``level``) / 2. Figures that are not
+    The metrics that are named, on all data sets, are one family of tests. If nothing has changed,
+    the chance that any of them is called worse is at most (1 - ``level``) / 2. Metrics that are not
     named cost no power. With fewer than :data:`FEWEST` clusters of problems, or too few flips, no
     test can tell.
 
     Args:
         compared: Data set → differences.
-        metrics: Figures, such as ``mG-Pass@16``, ``average@16`` or ``en/G-Pass@16_1.0``.
+        metrics: Metrics, such as ``mG-Pass@16``, ``average@16`` or ``en/G-Pass@16_1.0``.
             ``accuracy`` and ``average@n`` stand for any n. Each is checked on every data set that
             has it.
         settings: Level and number of sign flips.
@@ -539,7 +539,7 @@ def check_metrics(
         levels: Data set → level of its claims, if that is the level of a look.
 
     Raises:
-        ValueError: If no data set has a figure, or it is undefined.
+        ValueError: If no data set has a metric, or it is undefined.
     """
     asked: dict[tuple[str, str], Difference] = {}
     for metric in metrics:
@@ -553,10 +553,10 @@ def check_metrics(
             raise ValueError(f'--fail-if-worse {metric}: not both have it; {_known(compared)}')
         asked |= found
     for (data_set, key), one in asked.items():
-        if not one.figure.family.ranked:
+        if not one.metric.family.ranked:
             raise ValueError(
                 f'--fail-if-worse {key}: it is never ranked, since neither more nor less of it is '
-                'better; take another figure'
+                'better; take another metric'
             )
         if math.isnan(one.difference) and not incomparable.get(data_set):
             raise ValueError(
@@ -565,7 +565,7 @@ def check_metrics(
             )
     p_values = adjusted(list(asked.values()), settings)
     tested = [
-        (data_set, replace(one, p_value=p_value, family='checked figures'))
+        (data_set, replace(one, p_value=p_value, family='checked metrics'))
         for ((data_set, _), one), p_value in zip(asked.items(), p_values, strict=True)
     ]
     return [
@@ -581,15 +581,15 @@ def check_metrics(
 
 
 def is_meant(metric: str, one: Difference) -> bool:
-    """Tell whether a metric as the user wrote it names this figure and its group."""
+    """Tell whether a metric as the user wrote it names this metric and its group."""
     group, _, name = metric.rpartition('/') if one.group else ('', '', metric)
     if group != one.group:
         return False
     try:
-        figure = parse_figure(name)
+        meant = parse_metric(name)
     except ValueError:
         return False
-    return figure in (one.figure, one.figure.of_n(None))
+    return meant in (one.metric, one.metric.of_n(None))
 
 
 def _unknowable(one: Difference, level: float, flips: int) -> str:
@@ -608,7 +608,7 @@ def _unknowable(one: Difference, level: float, flips: int) -> str:
 
 def _known(compared: Mapping[str, Sequence[Difference]]) -> str:
     whole = [one for differences in compared.values() for one in differences]
-    names = dict.fromkeys(one.figure.heading for one in whole if one.figure.family.ranked)
+    names = dict.fromkeys(one.metric.heading for one in whole if one.metric.family.ranked)
     groups = dict.fromkeys(one.group for one in whole if one.group)
     told = f', and GROUP/NAME for a group: {", ".join(groups)}' if groups else ''
     return f'choose from {", ".join(names)}{told}'

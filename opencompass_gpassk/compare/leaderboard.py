@@ -1,4 +1,4 @@
-"""The ranks of a benchmark's models in the primary figure, and who can't be ranked, and why."""
+"""The ranks of a benchmark's models in the primary metric, and who can't be ranked, and why."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from opencompass_gpassk.compare.comparability import copies, different_measures, set_apart
-from opencompass_gpassk.compare.differences import Difference, Pair, primary_figure, standing
+from opencompass_gpassk.compare.differences import Difference, Pair, primary_metric, standing
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
-from opencompass_gpassk.results.figures import Figure
+from opencompass_gpassk.results.metric import Metric
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Entry
 from opencompass_gpassk.trials import TrialTable
@@ -22,17 +22,17 @@ class Leaderboard:
     Attributes:
         shared: The entries whose trials are there, named by their places; None without two.
         rows: The place of each of these among the entries.
-        figure: The primary figure; None without one that all have.
+        metric: The primary metric; None without one that all have.
         ranks: Place of an entry → its best and its worst rank.
         tested: The places of every two ranked entries → the second's difference from the first in
-            the primary figure; the p-values of all pairs are one family.
+            the primary metric; the p-values of all pairs are one family.
         apart: (first, second) places of entries that can't be compared → why.
         notes: Why some entries, or all, have no rank, and whose responses are copies.
     """
 
     shared: Aligned | None = None
     rows: Sequence[int] = ()
-    figure: Figure | None = None
+    metric: Metric | None = None
     ranks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     tested: Mapping[Pair, Difference] = field(default_factory=dict)
     apart: Mapping[Pair, str] = field(default_factory=dict)
@@ -106,7 +106,7 @@ def leaderboard(
         )
     except ValueError as error:  # such as k above n in a result that somebody edited
         return Leaderboard(apart=apart, notes=[*notes, f'not ranked: {error}'])
-    primary = primary_figure(shared)
+    primary = primary_metric(shared)
     if primary is None:
         return Leaderboard(shared, rows, apart=apart, notes=notes)
     ranks, tested = standing(shared, primary, [i for i, place in enumerate(rows) if not why[place]])
@@ -140,7 +140,7 @@ def latest(entries: Sequence[Entry]) -> list[Entry]:
 def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
     """Return the protocols reduced to the k and τ of all; if none are common, of any.
 
-    Breakdowns and thresholds are those of the first. Sound figures stay if all have them.
+    Breakdowns and thresholds are those of the first. Sound metrics stay if all have them.
     """
     sampled = [one for one in protocols if one.n > 1] or list(protocols)
     fewest = min(one.n for one in sampled)
@@ -155,5 +155,5 @@ def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
     first = protocols[0]
     sound = first.sound if all(one.sound is not None for one in protocols) else None
     same = replace(first, k=ks, taus=taus, sound=sound)
-    # Figures of one sample have no k.
+    # Metrics of one sample have no k.
     return [replace(same, n=one.n, k=ks if one.n > 1 else ()) for one in protocols]

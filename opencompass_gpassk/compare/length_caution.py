@@ -7,9 +7,9 @@ import math
 from opencompass_gpassk.compare.claims import LONGEST_NAME, SIDES
 from opencompass_gpassk.compare.differences import Difference
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.results.figures import G_PASS
+from opencompass_gpassk.results.metric import G_PASS
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.results.token_figures import MEAN, PER_SOLVED
+from opencompass_gpassk.results.token_metrics import MEAN, PER_SOLVED
 
 SEVERAL = 2.0  # times as many tokens
 
@@ -24,7 +24,7 @@ def length_caution(
     Args:
         a: The first result.
         b: The second result.
-        claimed: Their difference in the primary figure, on which a claim is made.
+        claimed: Their difference in the primary metric, on which a claim is made.
         level: Confidence level of the claim.
         names: Of both models.
     """
@@ -32,10 +32,10 @@ def length_caution(
     if claimed.claim(level) == 'worse':
         better, worse = worse, better
     (long, short), (cost, other) = (
-        [one.tokens.figures.get(key, math.nan) for _, one in (better, worse)]
-        for key in (MEAN, PER_SOLVED.format(k=claimed.figure.k))
+        [one.tokens.metrics.get(key, math.nan) for _, one in (better, worse)]
+        for key in (MEAN, PER_SOLVED.format(k=claimed.metric.k))
     )
-    if claimed.figure.family is not G_PASS or not long >= SEVERAL * short > 0:
+    if claimed.metric.family is not G_PASS or not long >= SEVERAL * short > 0:
         return ''
     told = (
         f'{better[0]} is more stable with {long / short:.1f} times as many tokens: a mean response '

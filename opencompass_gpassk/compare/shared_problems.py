@@ -1,9 +1,9 @@
-"""The problems that several models answered, and the models' figures on them.
+"""The problems that several models answered, and the models' metrics on them.
 
 Models often find the same problems hard, so on shared problems their difference is known far better
-than either figure. Two models are compared on the problems that both answered, with the values that
-their figures average: a missing verdict has its expected value, whatever model it is compared with.
-The figures are unbiased for any number of samples, so models may have different ones; the majority
+than either metric. Two models are compared on the problems that both answered, with the values that
+their metrics average: a missing verdict has its expected value, whatever model it is compared with.
+The metrics are unbiased for any number of samples, so models may have different ones; the majority
 vote is not, and is left out then.
 """
 
@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.paired import swap_residuals
-from opencompass_gpassk.metrics.version_figures import ratio
-from opencompass_gpassk.results.figure_values import FigureValues, cluster_names
-from opencompass_gpassk.results.figures import (
-    ACCURACY,
-    MAJORITY_VOTE,
-    Figure,
-    Over,
-    Side,
-    result_figures,
-)
+from opencompass_gpassk.metrics.version_metrics import ratio
 from opencompass_gpassk.results.groups import Part, parts_of
 from opencompass_gpassk.results.judged_trials import VALIDITY, JudgedTrials
+from opencompass_gpassk.results.metric import (
+    ACCURACY,
+    MAJORITY_VOTE,
+    Metric,
+    Over,
+    Side,
+    result_metrics,
+)
+from opencompass_gpassk.results.metric_values import MetricValues, cluster_names
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
 
@@ -45,18 +45,18 @@ Protocols = Protocol | Mapping[str, Protocol]
 
 @dataclass(frozen=True)
 class Block:
-    """Figures of several models over the same U problems, or questions with all their versions.
+    """Metrics of several models over the same U problems, or questions with all their versions.
 
     Attributes:
-        figures: M figures; accuracy has no n if the numbers of samples differ.
+        metrics: M metrics; accuracy has no n if the numbers of samples differ.
         values: Shape (models, U, M): shares in [0, 1] or differences of shares; NaN where
             undefined.
         units: Shape (U,): the index of each problem among all, or of a question's first version.
-        weights: Shape (models, U, M): number of responses in each problem's mean, if figures are
+        weights: Shape (models, U, M): number of responses in each problem's mean, if metrics are
             ratios of sums over responses; None if they are means over units.
     """
 
-    figures: tuple[Figure, ...]
+    metrics: tuple[Metric, ...]
     values: Row
     units: Integers
     weights: Row | None = None
@@ -64,7 +64,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Aligned:
-    """The figures of several models on the problems that they answered.
+    """The metrics of several models on the problems that they answered.
 
     Attributes:
         models: The models' names.
@@ -75,7 +75,7 @@ class Aligned:
         clusters: Shape (P,): the number of each problem's cluster, from 0.
         labels: The names of the C clusters.
         left_out: (problem_id, reason) of every problem that not all models answered.
-        parts: Label of a group → its figures; '' is the headline.
+        parts: Label of a group → its metrics; '' is the headline.
     """
 
     models: tuple[str, ...]
@@ -105,13 +105,13 @@ class Aligned:
                 of[row, there] = counts[self.places[row, there]]
         return found[0], found[1], found[2]
 
-    def only(self, figure: Figure) -> Block:
-        """Return a headline figure alone, which must be one of ``parts['']``."""
-        block = next(one for one in self.parts[''] if figure in one.figures)
-        place = [block.figures.index(figure)]
+    def only(self, metric: Metric) -> Block:
+        """Return a headline metric alone, which must be one of ``parts['']``."""
+        block = next(one for one in self.parts[''] if metric in one.metrics)
+        place = [block.metrics.index(metric)]
         return replace(
             block,
-            figures=(figure,),
+            metrics=(metric,),
             values=block.values[..., place],
             weights=None if block.weights is None else block.weights[..., place],
         )
@@ -124,16 +124,16 @@ class Aligned:
         """Return the values if all open responses are wrong, and if all are right.
 
         Returns:
-            Shape (2, models, U, M), NaN for a figure that is not computed from n and c, or may fall
+            Shape (2, models, U, M), NaN for a metric that is not computed from n and c, or may fall
             as c rises; None if no response is open.
         """
         n, known, c = (of[:, block.units] for of in self.decided)
         if block.weights is not None or not (known < n).any():
             return None
         found = np.full((2, *block.values.shape), np.nan)
-        for column, figure in enumerate(block.figures):
-            if figure.family.estimator and figure.family.bounded and figure.side is Side.PLAIN:
-                found[..., column] = figure.estimator()(n, np.stack([c, c + n - known]))
+        for column, metric in enumerate(block.metrics):
+            if metric.family.estimator and metric.family.bounded and metric.side is Side.PLAIN:
+                found[..., column] = metric.estimator()(n, np.stack([c, c + n - known]))
         return found
 
     def equal_samples(self, first: int, second: int) -> bool:
@@ -144,7 +144,7 @@ class Aligned:
     def differences(self, block: Block, first: int, second: int) -> ClusterSums:
         """Return the sums of the second model's values minus the first's over each of C clusters.
 
-        The means of the sums are the differences of the figures, over the units where both are
+        The means of the sums are the differences of the metrics, over the units where both are
         defined. For ratios they are the models' residuals, scaled so, see
         :func:`~opencompass_gpassk.metrics.paired.swap_residuals`.
         """
@@ -163,7 +163,7 @@ class Aligned:
     def drawn(self, block: Block, first: int, second: int) -> Row | None:
         """Return totals as if the models had equally many samples of each problem.
 
-        Of the model with more, as many are drawn as the other has; :data:`DRAWS` times. A figure
+        Of the model with more, as many are drawn as the other has; :data:`DRAWS` times. A metric
         that is not computed from n and c stays as it is.
 
         Returns:
@@ -172,9 +172,9 @@ class Aligned:
         """
         n, known, c = (of[[first, second]][:, block.units] for of in self.counts)
         least = n.min(axis=0)
-        figures = [(i, one) for i, one in enumerate(block.figures) if one.family.estimator]
+        metrics = [(i, one) for i, one in enumerate(block.metrics) if one.family.estimator]
         more = (n > least) & (least > 0)
-        if block.weights is not None or not figures or not more.any():
+        if block.weights is not None or not metrics or not more.any():
             return None
         values = np.repeat(block.values[[first, second]][:, None], DRAWS, axis=1)
         rng = np.random.default_rng([*b'drawn'])
@@ -185,10 +185,10 @@ class Aligned:
             drawn = rng.hypergeometric(right, known[side, rows] - right, judged, shape)
             share = (right + 0.5) / (known[side, rows] + 1)
             drawn += rng.binomial(least[rows] - judged, share, shape)
-            for column, figure in figures:
-                values[side, :, rows, column] = figure.estimator()(least[rows], drawn).T
+            for column, metric in metrics:
+                values[side, :, rows, column] = metric.estimator()(least[rows], drawn).T
         steps = np.nan_to_num(values[1] - values[0])
-        found = np.zeros((DRAWS, len(self.labels), len(block.figures)))
+        found = np.zeros((DRAWS, len(self.labels), len(block.metrics)))
         for totals, step in zip(found, steps, strict=True):
             np.add.at(totals, self.clusters[block.units], step)
         return found
@@ -211,7 +211,7 @@ class Aligned:
 
     def _sums(self, block: Block, values: Row, counts: Row) -> ClusterSums:
         size = len(self.labels)
-        found = np.zeros((2, size, len(block.figures)))
+        found = np.zeros((2, size, len(block.metrics)))
         clusters = self.clusters[block.units]
         np.add.at(found[0], clusters, values)
         np.add.at(found[1], clusters, counts)
@@ -219,9 +219,9 @@ class Aligned:
 
 
 def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
-    """Return the figures of several models over the problems that they answered.
+    """Return the metrics of several models over the problems that they answered.
 
-    Problems are the same if their ids, gold answers and (if known) questions are equal. Figures
+    Problems are the same if their ids, gold answers and (if known) questions are equal. Metrics
     that some model lacks are left out. If the numbers of samples n differ, accuracy gets no n.
 
     Args:
@@ -309,49 +309,49 @@ def _verdicts_or_reasoning(
 
 
 class _Values(NamedTuple):
-    """The values of a model's figures, at the places of the P problems of all models.
+    """The values of a model's metrics, at the places of the P problems of all models.
 
     Attributes:
-        problems: Figure → values, shape (P,).
-        questions: Figure → (problems that are a question's versions → value).
-        reasoning: Figure → means of each problem's responses, and how many these are.
+        problems: Metric → values, shape (P,).
+        questions: Metric → (problems that are a question's versions → value).
+        reasoning: Metric → means of each problem's responses, and how many these are.
     """
 
-    problems: dict[Figure, Row]
-    questions: dict[Figure, dict[tuple[int, ...], float]]
-    reasoning: dict[Figure, tuple[Row, Row]]
+    problems: dict[Metric, Row]
+    questions: dict[Metric, dict[tuple[int, ...], float]]
+    reasoning: dict[Metric, tuple[Row, Row]]
 
 
 def _values(table: TrialTable, protocol: Protocol, places: Integers, *, several: bool) -> _Values:
-    """Return the values of a model's figures.
+    """Return the values of a model's metrics.
 
     Args:
         table: The model's trials.
         protocol: What is measured.
         places: Shape (P,): the place of each problem in the table, -1 without it.
-        several: Whether the models have several n; then figures that depend on n are left out.
+        several: Whether the models have several n; then metrics that depend on n are left out.
     """
     trials = JudgedTrials.recorded(table)
-    figures = [
+    metrics = [
         one.of_n(None) if several and one.family is ACCURACY else one
-        for one in result_figures(protocol, trials.groups.size if trials.groups else None)
+        for one in result_metrics(protocol, trials.groups.size if trials.groups else None)
         if one.family.compared and not (several and one.family is MAJORITY_VOTE)
     ]
     there = places >= 0
     number = np.full(len(table.problems), -1)
     number[places[there]] = np.flatnonzero(there)
     found = _Values({}, {}, {})
-    for over, columns in FigureValues(table, protocol, trials, figures).columns.items():
-        for figure, column in zip(columns.figures, columns.values.T, strict=True):
+    for over, columns in MetricValues(table, protocol, trials, metrics).columns.items():
+        for metric, column in zip(columns.metrics, columns.values.T, strict=True):
             if over is Over.PROBLEMS:
-                found.problems[figure] = _spread(column, places)
+                found.problems[metric] = _spread(column, places)
             elif over is Over.QUESTIONS and trials.groups:
                 keys = map(tuple, np.sort(number[trials.groups.members], axis=1).tolist())
-                found.questions[figure] = dict(zip(keys, column.tolist(), strict=True))
+                found.questions[metric] = dict(zip(keys, column.tolist(), strict=True))
             elif over is Over.RESPONSES:
                 means = _problem_means(column, table.problem_index, len(table.problems))
                 mean, count = (_spread(of, places) for of in means)
-                found.reasoning[figure] = mean, np.nan_to_num(count)
+                found.reasoning[metric] = mean, np.nan_to_num(count)
     return found
 
 
@@ -375,9 +375,9 @@ def _problem_means(values: Row, problem: Integers, size: int) -> tuple[Row, Row]
 def _blocks(rows: Sequence[_Values], part: Part) -> tuple[Block, ...]:
     members = np.array(part.members, dtype=np.int64)
     blocks = []
-    if figures := _common([one.problems for one in rows]):
-        values = np.array([list(of.values()) for of in figures])[:, :, members].swapaxes(1, 2)
-        blocks.append(Block(tuple(figures[0]), values, members))
+    if metrics := _common([one.problems for one in rows]):
+        values = np.array([list(of.values()) for of in metrics])[:, :, members].swapaxes(1, 2)
+        blocks.append(Block(tuple(metrics[0]), values, members))
     if part.versions and (asked := _common([one.questions for one in rows])):
         inside = set(part.members)
         keys = [
@@ -397,7 +397,7 @@ def _blocks(rows: Sequence[_Values], part: Part) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _common(rows: Sequence[Mapping[Figure, T]]) -> list[dict[Figure, T]]:
+def _common(rows: Sequence[Mapping[Metric, T]]) -> list[dict[Metric, T]]:
     """Return what all models have, in the order of the first; [] if that is nothing."""
-    figures = [one for one in rows[0] if all(one in row for row in rows)]
-    return [{one: row[one] for one in figures} for row in rows] if figures else []
+    metrics = [one for one in rows[0] if all(one in row for row in rows)]
+    return [{one: row[one] for one in metrics} for row in rows] if metrics else []

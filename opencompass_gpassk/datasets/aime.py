@@ -1,7 +1,7 @@
 """AIME 2024 and 2025: 30 problems per year, with integers from 0 to 999 as answers.
 
 ``2024-45`` is the set that arXiv 2412.13147 calls AIME2024-45. The paper describes it as parts I
-and II of AIME 2024, which have 30 problems, but its published figures are multiples of 1/45. The
+and II of AIME 2024, which have 30 problems, but its published metrics are multiples of 1/45. The
 list of 45 was not published. You can load it from a file of your own; no other set is comparable
 with the published column.
 """

@@ -66,7 +66,7 @@ def counted(number: int, noun: str) -> str:
 def decimal_text(value: float, decimals: int) -> str:
     """Return a number with so many decimals, halves to the even digit.
 
-    The last digits of a figure depend on what else was computed; they don't decide the rounding.
+    The last digits of a metric depend on what else was computed; they don't decide the rounding.
 
     >>> decimal_text(98.95, 1), decimal_text(-0.04, 1)
     ('99.0', '0.0')

@@ -503,7 +503,7 @@ def judge_responses(
         remedy += f'then {after or again}'
         shown = ', '.join(f'{reason} ({count})' for reason, count in reasons.most_common(3))
         notes.append(f'the judge gave no verdict of {reasons.total()} responses: {shown}; {remedy}')
-    if by_judge and len(unjudged) == len(by_judge):  # figures would cover other trials only
+    if by_judge and len(unjudged) == len(by_judge):  # metrics would cover other trials only
         raise JudgeError(
             f'no result is made, because the judge gave no verdict that can be read: '
             f'{by_judge[0].reason} ({len(by_judge)} answers). Set prompt, menu and max_tokens of '

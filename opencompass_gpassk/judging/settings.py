@@ -101,7 +101,7 @@ class JudgeSettings(Settings):
             neither confirm nor find to be another number or option.
         match: When rules call an answer correct: ``'value'``, if its value equals the gold's, or
             ``'exact'``, if it is the same text, as in arXiv 2501.11790; only in mode ``'rule'``.
-        undecided: What an answer is if the rules can't decide: ``'unjudged'`` or, for a figure
+        undecided: What an answer is if the rules can't decide: ``'unjudged'`` or, for a metric
             without a judge, ``'incorrect'``; only in mode ``'rule'``.
         model: The judge's name at its endpoint, by default the one in ``OC_JUDGE_MODEL``.
         api_base: URL of an OpenAI-compatible endpoint, or several; by default those in

@@ -1,6 +1,6 @@
 """Confidence intervals of means over problems, for a population of problems.
 
-They answer the question: where would the figure lie if other problems of the same kind were asked
+They answer the question: where would the metric lie if other problems of the same kind were asked
 and the model were sampled anew on each? Clusters of problems are resampled, trials never are: the
 values already contain the noise of the n samples. Resampling 16 trials out of 16 would also bias
 G-Pass@16_1.0 by some points, since 16 redrawn trials are all right less often than 16 new ones.
@@ -25,7 +25,7 @@ from opencompass_gpassk.metrics.share_intervals import (
     deviating_clusters,
     with_unseen,
 )
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 FEWEST = 20.0  # with fewer deviating clusters, a bootstrap's interval is too short
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
@@ -73,13 +73,13 @@ def bootstrap_means(
     jackknife over clusters for its acceleration.
 
     Args:
-        values: Shape (P, M), M figures of P problems in any unit. NaN where a figure is undefined:
+        values: Shape (P, M), M metrics of P problems in any unit. NaN where a metric is undefined:
             that mean leaves the problem out.
         clusters: Shape (P,), equal labels are one cluster; by default each problem is one.
         weights: Shape (P,), at least 0: means are Σ weight · value / Σ weight; by default all are
             equal.
         bounds: The least and the greatest possible value, each a number or one per column. A
-            figure that can be negative and positive counts as a difference; its interval is not
+            metric that can be negative and positive counts as a difference; its interval is not
             a bootstrap's.
         resamples: Number of resamples; all columns share them.
         seed: Seed of the resamples.

@@ -29,7 +29,7 @@ from opencompass_gpassk.metrics.clusters import cluster_numbers
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import correct_counts
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 FLIPS = 9_999  # with the observed signs 10,000, so that 5 % of them is a whole number
 BLOCK = 1 << 22  # approximate number of elements in a temporary array

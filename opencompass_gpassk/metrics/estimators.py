@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.gpassk import Counts, correct_counts, g_pass_at_k, mg_pass_at_k
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 
 @dataclass(frozen=True)
@@ -16,8 +16,8 @@ class Estimator:
     """A metric of k samples of a problem, with an unbiased estimate from any n ≥ k samples.
 
     Args:
-        kind: ``accuracy``, ``G-Pass`` (with τ = 0 it is pass@k), ``mG-Pass``, or ``loss``: pass@k
-            minus G-Pass@k at τ = 1.
+        kind: ``accuracy``, ``G-Pass`` (with τ = 0 it is pass@k), ``mG-Pass``, or ``stability gap``:
+            pass@k minus G-Pass@k at τ = 1.
         k: Number of samples that the metric is defined on; 1 for accuracy.
         tau: Threshold of G-Pass.
     """
@@ -42,7 +42,7 @@ class Estimator:
         if self.kind == 'mG-Pass':
             return np.asarray(mg_pass_at_k(n, c, self.k))
         found = np.asarray(g_pass_at_k(n, c, self.k, self.tau))
-        return found - g_pass_at_k(n, c, self.k, 1.0) if self.kind == 'loss' else found
+        return found - g_pass_at_k(n, c, self.k, 1.0) if self.kind == 'stability gap' else found
 
 
 def problem_counts(n: ArrayLike, c: ArrayLike) -> tuple[Counts, Counts]:

@@ -1,6 +1,6 @@
 """Confidence intervals of means over problems, for these fixed problems.
 
-They answer the question: where would the figure lie if the model were sampled anew on the very
+They answer the question: where would the metric lie if the model were sampled anew on the very
 same problems? Differences between problems play no part, so the width goes to 0 as n grows. Use
 them to compare two runs of one model, or where only these problems matter. For how a model does on
 such problems in general, use the wider intervals of
@@ -85,7 +85,7 @@ def within_problem_variance(
 
 @dataclass(frozen=True)
 class FixedProblems:
-    """A figure of these problems with its interval, in [0, 1].
+    """A metric of these problems with its interval, in [0, 1].
 
     Attributes:
         estimate: The mean over the problems with an estimate; NaN if there is none.
@@ -109,7 +109,7 @@ def fixed_problems_intervals(
     rates: Rates | None = None,
     level: float = 0.95,
 ) -> list[FixedProblems]:
-    """Return a figure with its interval under new samples, for each part of the problems.
+    """Return a metric with its interval under new samples, for each part of the problems.
 
     The interval is normal if enough problems have both correct and incorrect samples, which shows
     the noise. With fewer of these, a second term is added for the problems at 0 or 1: if r sets of

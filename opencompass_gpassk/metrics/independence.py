@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 LONG_RESPONSE = 200  # characters; an exact copy this long is no coincidence under sampling
 GREEDY_SHARE = 0.9

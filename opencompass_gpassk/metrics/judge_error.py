@@ -1,9 +1,9 @@
-"""What wrong verdicts do to figures: true verdicts drawn from recorded verdicts and labels.
+"""What wrong verdicts do to metrics: true verdicts drawn from recorded verdicts and labels.
 
 A verdict may call a right answer wrong, or a wrong one right. If each of k samples of a perfect
-model is called wrong with a chance of 1 %, its G-Pass@k_1.0 is 0.99^k, so figures of stability are
+model is called wrong with a chance of 1 %, its G-Pass@k_1.0 is 0.99^k, so metrics of stability are
 the most sensitive to such errors. People's labels on some verdicts tell how frequent they are. Then
-the true verdicts are unknown values, which are drawn many times; figures are computed from each
+the true verdicts are unknown values, which are drawn many times; metrics are computed from each
 draw (multiple imputation: Rubin, Multiple Imputation for Nonresponse in Surveys (1987)).
 """
 

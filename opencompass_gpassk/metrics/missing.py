@@ -1,8 +1,8 @@
-"""Figures of problems of which some samples have no verdict.
+"""Metrics of problems of which some samples have no verdict.
 
 A problem was planned with n samples; c are right, and some are missing: nobody knows whether they
 are right. Leaving them out would leave out problems with fewer than k samples, and counting them as
-wrong would make any model look unstable. Here the figure is its expected value over the missing
+wrong would make any model look unstable. Here the metric is its expected value over the missing
 verdicts. ``docs/metrics.md`` says why, and ``benchmarks/missing.py`` measures the bias.
 """
 

@@ -1,7 +1,7 @@
 """Comparisons of models that were asked the same problems.
 
-Two models find the same problems hard, so the difference of their figures is known far better
-than either figure: compare problem by problem, not interval with interval. Some figures are ratios
+Two models find the same problems hard, so the difference of their metrics is known far better
+than either metric: compare problem by problem, not interval with interval. Some metrics are ratios
 of sums over problems, since the number of responses differs between problems; an example is the
 share of valid responses among the scored ones. :func:`swap_residuals` makes them means.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 BLOCK = 1 << 21  # approximate number of elements in a temporary array
 ROUNDING = 1e-9  # sums that differ by less than this share of their maximum count as equal
@@ -25,7 +25,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FlipTest:
-    """Mean differences of M figures, each with the p-value and the interval of one sign-flip test.
+    """Mean differences of M metrics, each with the p-value and the interval of one sign-flip test.
 
     Attributes:
         estimate: Shape (M,), the mean difference; NaN if it is undefined.
@@ -241,7 +241,7 @@ def step_down(
     The signs of all differences are flipped together, cluster by cluster, and a difference is
     compared with the maximum over those that are at most as extreme (Westfall and Young,
     Resampling-Based Multiple Testing (1993), chapter 2). The chance of any false positive in the
-    family is at most α, and figures that depend on one another cost little. Each difference is
+    family is at most α, and metrics that depend on one another cost little. Each difference is
     divided by the root of its sum of squares, which flips don't change, so that none outweighs the
     others.
 

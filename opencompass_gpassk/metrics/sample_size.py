@@ -1,10 +1,10 @@
-"""How many problems, and how many samples of each, a figure of a given precision needs.
+"""How many problems, and how many samples of each, a metric of a given precision needs.
 
 The variance of a mean over P problems has two parts, each divided by P. The part within problems
 is the sampling noise of each estimate; more samples shrink it to 0. The part between problems
 comes from the choice of problems; only more problems shrink it.
 
-Who looks at the figures, and then takes more samples, tests more than once: see
+Who looks at the metrics, and then takes more samples, tests more than once: see
 :func:`look_levels`.
 """
 
@@ -40,14 +40,14 @@ class Plan:
 
     Attributes:
         estimator: The metric.
-        figure: Its true mean, in [0, 1].
+        mean: Its true mean, in [0, 1].
         square: The mean square of the problems' true values.
         rates: The distribution of the problems' rates.
         design: Design effect: the factor by which clusters change the part between problems.
     """
 
     estimator: Estimator
-    figure: float
+    mean: float
     square: float
     rates: Rates
     design: float = 1.0
@@ -56,7 +56,7 @@ class Plan:
     @property
     def between(self) -> float:
         """The variance between problems' true values, times ``design``."""
-        return max(self.square - self.figure**2, 0.0) * self.design
+        return max(self.square - self.mean**2, 0.0) * self.design
 
     def within(self, n: int) -> float:
         """Return the expected variance of a problem's estimate from n samples; NaN if n < k."""
@@ -93,14 +93,14 @@ class Plan:
         clusters = np.array([problems / max(self.design, 1.0)])
         size = clusters
         if variance > ROUNDING**2:
-            size = np.array([self.figure * (1 - self.figure) / variance])
-            square = within + max(self.square - self.figure**2, 0.0)
+            size = np.array([self.mean * (1 - self.mean) / variance])
+            square = within + max(self.square - self.mean**2, 0.0)
             deviating = clusters * min(
-                end**2 / (end**2 + square) for end in (self.figure, 1 - self.figure)
+                end**2 / (end**2 + square) for end in (self.mean, 1 - self.mean)
             )
             if deviating[0] < FEWEST:
                 size = trusted_sizes(size, clusters, deviating, level)
-        mean = np.array([self.figure])
+        mean = np.array([self.mean])
         low, high = small_count_wilson(mean, np.maximum(size, 1.0), level)
         low, high = with_unseen(low, high, mean, clusters, level)
         return float(low[0]), float(high[0])
@@ -110,7 +110,7 @@ class Plan:
 
         Args:
             n: Samples of each problem.
-            half: Half the width, above 0; figures are in [0, 1].
+            half: Half the width, above 0; metrics are in [0, 1].
             level: The interval's coverage.
 
         Returns:
@@ -149,7 +149,7 @@ def plan(estimator: Estimator, rates: Rates, design: float = 1.0) -> Plan:
         design: Factor of the variance between problems, at least 0; see :func:`design_effect`.
 
     >>> found = plan(Estimator('accuracy'), Rates.of(1, 1))
-    >>> round(found.figure, 3), round(found.between * 12, 3), round(found.within(4) * 24, 3)
+    >>> round(found.mean, 3), round(found.between * 12, 3), round(found.within(4) * 24, 3)
     (0.5, 1.0, 1.0)
     """
     square = float(rates.weights @ rates.squares(estimator))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaincinv, stdtrit
 
 from opencompass_gpassk.metrics.clusters import ClusterSums, cluster_numbers
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 
 FEW = 5  # clusters; up to this number a variance estimated from them is not trusted
 Bound = float | NDArray[np.float64]

@@ -1,6 +1,6 @@
 """Is a question understood, or was its original remembered? (RV-Bench, arXiv 2501.11790, Eq. 3-5)
 
-Counts are as in :mod:`opencompass_gpassk.metrics.version_figures`: ``n`` and ``c``, shape (G, m),
+Counts are as in :mod:`opencompass_gpassk.metrics.version_metrics`: ``n`` and ``c``, shape (G, m),
 count samples of G groups of m versions; ``original_n`` and ``original_c``, shape (G,), count
 samples of the original questions from which the versions were made.
 """
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from opencompass_gpassk.metrics.gpassk import TAU_ROUNDING, Shares, expected_counts, threshold
-from opencompass_gpassk.metrics.version_figures import ratio, upper_tails, version_counts
+from opencompass_gpassk.metrics.version_metrics import ratio, upper_tails, version_counts
 
 __all__ = [
     'Understanding',

@@ -1,6 +1,6 @@
 """Meta-evaluation: how well an evaluator finds the errors that people found (arXiv 2404.05692).
 
-The rules are those of the authors' recorded figures:
+The rules are those of the authors' recorded metrics:
 
 * Each line of a solution has a score. A step takes the worst score of its lines, for validity the
   minimum, and a solution the worst score of its steps.
@@ -42,7 +42,7 @@ from opencompass_gpassk.metrics.reasoning import (
     solution_validity,
     validity,
 )
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 from opencompass_gpassk.reasoneval.batching import BatchedScorer
 from opencompass_gpassk.reasoneval.mr_math import (
     ErrorKind,
@@ -212,8 +212,8 @@ class MetaEvaluation:
         evaluator: The evaluator's name.
         kind: The kind of errors to find.
         aggregate: How a solution's score is made from those of its steps.
-        solution: Figures at solution level.
-        step: Figures at step level.
+        solution: Metrics at solution level.
+        step: Metrics at step level.
         values: Shape (N,), the solutions' validity or redundancy, NaN where refused.
         errors: Shape (N,), whether people found an error.
         answer_right: Shape (N,), whether the final answer is known to be right.

@@ -63,7 +63,7 @@ class ReasoningSettings(Settings):
             ``attn_implementation``, ``quantization_config``.
         threshold: A correct response is sound if its validity is at least this; by default that of
             the scorer: 0.25 for ReasonEval-34B, as in the paper; 0.5 for ReasonEval-7B and
-            math-shepherd, by their figures on MR-MATH, for the demonstration's classifier and for
+            math-shepherd, by their metrics on MR-MATH, for the demonstration's classifier and for
             a judge. For another scorer it is 0.25, and the result says what that is.
         validity_by: How a solution's validity is made from its steps': ``min``, ``mean`` …
         redundancy_by: How its redundancy is made from its steps': ``max``, ``mean`` …

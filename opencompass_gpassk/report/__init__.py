@@ -1,1 +1,1 @@
-"""Tables, files, figures and the report page from results; only summarizer.py uses OpenCompass."""
+"""Tables, files, metrics and the report page from results; only summarizer.py uses OpenCompass."""

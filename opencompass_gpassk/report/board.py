@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from opencompass_gpassk.compare.leaderboard import Leaderboard, latest, leaderboard
-from opencompass_gpassk.results.figures import ACCURACY
+from opencompass_gpassk.results.metric import ACCURACY
 from opencompass_gpassk.results.result import Entry, Result, Results
 from opencompass_gpassk.trials import TrialTable
 
@@ -77,7 +77,7 @@ class Board:
 
     Attributes:
         results: Model → data set → result, as stored in the result JSON.
-        trials: Trials of the results, for marks on the best figures, figures against n, and
+        trials: Trials of the results, for marks on the best metrics, metrics against n, and
             intervals of slopes; None for none of these, and no note on what is missing.
         contradictory: How a result contradicts its trials, '' if it doesn't.
     """

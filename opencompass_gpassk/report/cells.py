@@ -1,4 +1,4 @@
-"""Texts of table cells: figures, their intervals and marks, and notes that explain these."""
+"""Texts of table cells: metrics, their intervals and marks, and notes that explain these."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Cell = str | int | float | None
 BRACKETS, PLUS_MINUS = 'brackets', '±'
 STYLES = (BRACKETS, PLUS_MINUS, None)
 
-FEW = '†'  # before figures that rest on too few questions
+FEW = '†'  # before metrics that rest on too few questions
 
 
 class Mark(Enum):
-    """The rank of a figure among those that it is compared with."""
+    """The rank of a metric among those that it is compared with."""
 
     BEST = 'none is better'
     NEAR = 'not distinguishable from the best'
@@ -48,14 +48,14 @@ def checked_style(style: str | None) -> str | None:
 
 
 def number(value: float | None) -> float:
-    """Return a figure, NaN if it wasn't measured."""
+    """Return a metric, NaN if it wasn't measured."""
     return math.nan if value is None else value
 
 
 def shown_cell(cell: Cell, decimals: int) -> str:
     """Return a cell as one line: ``-`` if it was not measured, ``–`` if it is undefined.
 
-    Figures that rest on too few questions are marked.
+    Metrics that rest on too few questions are marked.
     """
     if cell is None:
         return '-'
@@ -101,14 +101,14 @@ def interval_legend(cells: Iterable[Cell], style: str | None) -> list[str]:
 
 
 def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few: str) -> list[str]:
-    """Return the line on the signs of figures: best ones, and those of too few questions.
+    """Return the line on the signs of metrics: best ones, and those of too few questions.
 
     Args:
         marks: The marks that occur.
-        best: The sign of the best figures.
-        near: The sign of figures that are not distinguishable from the best.
-        among: The cells among which figures are compared.
-        few: The sign of figures that rest on too few questions; '' if there are none.
+        best: The sign of the best metrics.
+        near: The sign of metrics that are not distinguishable from the best.
+        among: The cells among which metrics are compared.
+        few: The sign of metrics that rest on too few questions; '' if there are none.
     """
     told = []
     if marks:
@@ -123,5 +123,5 @@ def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few:
 
 
 def few_legend(sign: str) -> str:
-    """Return what the sign of figures that rest on too few questions means."""
+    """Return what the sign of metrics that rest on too few questions means."""
     return f'{sign}: fewer than {LEAST_CLUSTERS} questions, so no interval'

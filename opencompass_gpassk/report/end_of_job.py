@@ -58,7 +58,7 @@ def end_of_job(
 
 
 def _groups(results: Results) -> str:
-    """Return by what the report breaks figures down, in brackets."""
+    """Return by what the report breaks metrics down, in brackets."""
     every = (result for by_dataset in results.values() for result in by_dataset.values())
     names = sorted(group_fields(every))
     return f' (also by {", ".join(names)})' if names else ''

@@ -31,11 +31,11 @@ from opencompass_gpassk.runs.task_states import State, TaskState
 
 FORMAT = 1
 COLUMNS = ('benchmark', 'model', 'data_set', 'sampling', 'n', 'group')
-FIGURES = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high', 'questions')
+METRICS = ('problems', 'metric', 'k', 'tau', 'percent', 'low', 'high', 'questions')
 
 
 def tidy_rows(results: Results) -> list[dict[str, Any]]:
-    """Return one row per figure: benchmark, model, metric and value in percent.
+    """Return one row per metric: benchmark, model, metric and value in percent.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -47,7 +47,7 @@ def tidy_rows(results: Results) -> list[dict[str, Any]]:
         as ``group model``. ``group`` is '' for the whole benchmark. ``k`` and ``tau`` are None if a
         metric has none. ``percent`` is None if it is undefined. ``low`` and ``high``, the ends of
         the interval, are None if there is no interval. ``questions`` counts the independent
-        questions that the figure rests on. Lengths and box plots of solutions are not
+        questions that the metric rests on. Lengths and box plots of solutions are not
         percentages; :func:`to_json` has them.
     """
     ours = [
@@ -92,10 +92,10 @@ Metric = tuple[str, int | None, float | None]
 
 
 def _values(result: Result, label: str, group: Group) -> Iterator[tuple[Metric, str, float | None]]:
-    """Yield (name, k, τ), key and value of a result's figures for a group; '' is the whole."""
+    """Yield (name, k, τ), key and value of a result's metrics for a group; '' is the whole."""
     for one in result.measured(originals='version' in group.fields):
         metric = one.name, one.m if one.k is None else one.k, one.tau
-        yield metric, one.key, result.figure(one, label)
+        yield metric, one.key, result.metric(one, label)
     for name, share in () if label else result.shares.items():
         yield (name, None, None), name, share
 
@@ -104,7 +104,7 @@ def to_csv(results: Results) -> str:
     """Return :func:`tidy_rows` as CSV: None is empty, and no text is read as a formula."""
     rows = tidy_rows(results)
     file = io.StringIO()
-    columns = list(rows[0]) if rows else [*COLUMNS, *FIGURES]
+    columns = list(rows[0]) if rows else [*COLUMNS, *METRICS]
     writer = csv.DictWriter(file, columns, lineterminator='\n')
     # Headings are cells too, and may be names of fields from a data set.
     writer.writerow({name: spreadsheet_text(name) for name in columns})
@@ -125,19 +125,19 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
                       "taus": [float], "signature": {…}, "counts": {…}, "versions": {…} or null,
                       "reasoning": {…} or null, "warnings": [str], "trials_file": str or null,
                       "uncertainty": {…} or null,
-                      "figures": {name: percent or null},
+                      "metrics": {name: percent or null},
                       "intervals": {name: [low, high]}, "questions": {name: int},
                       "groups": {label: {"problems": int, field: value, …,
-                                         "figures": {name: percent or null},
+                                         "metrics": {name: percent or null},
                                          "intervals": {name: [low, high]},
                                          "questions": {name: int}}}}],
          "tasks": [{"model": str, "data_set": str, "state": "finished" | "failed" | "unfinished" |
                     "not started", "stage": str, "reason": str, "log": str,
                     "parts": {shard: str}}]}
 
-    The figures have the keys of the result JSON. Figures without an interval are missing in
+    The metrics have the keys of the result JSON. Metrics without an interval are missing in
     ``intervals``; ``uncertainty`` describes how these were made. ``questions`` counts the
-    independent questions that a figure rests on.
+    independent questions that a metric rests on.
 
     Args:
         results: Model → data set → result, as stored in the result JSON.
@@ -158,13 +158,13 @@ def to_json(results: Results, tasks: Sequence[Mapping[str, Any]] = ()) -> str:
 def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
     stored = result.as_json()
 
-    def figures(label: str, group: Group) -> dict[str, dict[str, Any]]:
+    def metrics(label: str, group: Group) -> dict[str, dict[str, Any]]:
         found = {key: value for _, key, value in _values(result, label, group)}
         read = {key: value for key, value in found.items() if value is not None}
         ends = {k: list(v.interval) for k, v in read.items() if isinstance(v, Estimate)}
         asked = {key: result.questions.get(in_group(label, key)) for key in read}
         known = {key: number for key, number in asked.items() if number is not None}
-        return {'figures': read, 'intervals': ends, 'questions': known}
+        return {'metrics': read, 'intervals': ends, 'questions': known}
 
     return {
         'benchmark': result.benchmark,
@@ -178,9 +178,9 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
                 *('trials_file', 'uncertainty', 'tokens', 'reliable'),
             )
         },
-        **figures('', Group()),
+        **metrics('', Group()),
         'groups': {
-            label: {**group.model_dump(), **figures(label, group)}
+            label: {**group.model_dump(), **metrics(label, group)}
             for label, group in result.groups.items()
         },
     }
@@ -188,7 +188,7 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
 
 def _field_columns(fields: Iterable[str]) -> dict[str, str]:
     """Return field → name of its column; all columns have different names."""
-    taken = {*COLUMNS, *FIGURES}
+    taken = {*COLUMNS, *METRICS}
     columns: dict[str, str] = {}
     for name in fields:
         if name not in columns:
@@ -208,11 +208,11 @@ TITLE = 'G-Pass@k'
 KINDS, VECTORS = ('.png', '.svg'), ('.pdf', '.svg')
 COLUMN = 3.5  # inches: the widest column of a two-column page
 WIDTH = 5.0  # inches of a chart beside a report, which is read on a screen
-LONGEST = 60  # characters of a figure's name; a file's name may have 255 bytes, in UTF-8
+LONGEST = 60  # characters of a metric's name; a file's name may have 255 bytes, in UTF-8
 
 
 class MissingMatplotlibError(ValueError):
-    """Matplotlib, which the figures need, is not installed."""
+    """Matplotlib, which the charts need, is not installed."""
 
 
 @contextmanager
@@ -285,16 +285,16 @@ def write_charts(
     paths: dict[Path, str] = {}
     for number, chart in enumerate(report_charts(board)):
         try:
-            figure = draw_chart(chart, width)
+            drawn = draw_chart(chart, width)
         except ImportError as error:
-            raise MissingMatplotlibError(f'no figures without matplotlib: {INSTALL}') from error
+            raise MissingMatplotlibError(f'no charts without matplotlib: {INSTALL}') from error
         name = re.sub(r'[^\w.-]+', '_', chart.name)
         name = name if len(name) <= LONGEST else f'{name[: LONGEST - 20]}{name[-20:]}'
         if folder / f'{name}{kinds[0]}' in paths:
             name = f'{name}_{number}'
         for kind in kinds:
             path = folder / f'{name}{kind}'
-            save_chart(figure, path, one_line(chart.caption))
+            save_chart(drawn, path, one_line(chart.caption))
             paths[path] = chart.caption
     return paths
 

@@ -1,4 +1,4 @@
-"""Results in a notebook: rows of trials and of figures, which ``pandas.DataFrame`` takes."""
+"""Results in a notebook: rows of trials and of metrics, which ``pandas.DataFrame`` takes."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def trial_rows(path: str | PathLike[str]) -> list[dict[str, Any]]:
     return rows
 
 
-def figure_rows(
+def metric_rows(
     paths: str | PathLike[str] | Iterable[str | PathLike[str]],
 ) -> list[dict[str, Any]]:
-    """Return one row per figure of the results at some paths, in percent, with intervals.
+    """Return one row per metric of the results at some paths, in percent, with intervals.
 
     Args:
         paths: A path as of :func:`trial_rows`, or several.

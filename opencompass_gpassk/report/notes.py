@@ -1,4 +1,4 @@
-"""Notes for reading a benchmark's figures: warnings, exclusions, caveats."""
+"""Notes for reading a benchmark's metrics: warnings, exclusions, caveats."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, PASS, parse_figure
+from opencompass_gpassk.results.metric import ACCURACY, G_PASS, MG_PASS, PASS, parse_metric
 from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.result import Estimate, Result, Results
 from opencompass_gpassk.results.true_verdicts import ERRORS
@@ -19,23 +19,23 @@ MOSTLY = 50.0  # percent of the problems
 GENERATED = re.compile(r'^RV-.*:\d+:seed-?\d+:\d+:')
 OWN_QUESTIONS = (
     'questions of this package, made like those of RV-Bench (arXiv 2501.11790), but not the same; '
-    'no published figure can be compared with these'
+    'no published metric can be compared with these'
 )
 CAVEATS = {
     'sample': (
         'demonstration problems written for this package, not LiveMathBench; '
-        'no published figure can be compared with these'
+        'no published metric can be compared with these'
     ),
     'AIME2024-30': (
         'the 30 problems of AIME 2024, since the list of 45 is not published; '
-        'published figures of AIME2024-45 cannot be compared with these'
+        'published metrics of AIME2024-45 cannot be compared with these'
     ),
-    'AIME2024-45': ('your own list; the list of the published figures is unknown and may differ'),
+    'AIME2024-45': ('your own list; the list of the published metrics is unknown and may differ'),
 }
 
 
 def benchmark_notes(benchmark: Benchmark) -> list[str]:
-    """Return the warnings on all figures of a benchmark, the most important first."""
+    """Return the warnings on all metrics of a benchmark, the most important first."""
     results = [result for entry in benchmark.entries for result in entry.results]
     different = serious_notes(benchmark)
     apart = dict.fromkeys(note for result in results for note in incomparable(result))
@@ -57,7 +57,7 @@ def serious_notes(benchmark: Benchmark) -> list[str]:
 
 
 def trust_notes(benchmark: Benchmark) -> list[str]:
-    """Return how far the figures can be trusted: what is missing, who judged, what errors do."""
+    """Return how far the metrics can be trusted: what is missing, who judged, what errors do."""
     shares: dict[str, dict[str, float]] = {}
     judges: dict[str, list[str]] = {}
     for entry in benchmark.entries:
@@ -98,7 +98,7 @@ def _up(share: float) -> str:
 
 
 def incomparable(result: Result) -> list[str]:
-    """Return why published figures can't be compared with those of a result."""
+    """Return why published metrics can't be compared with those of a result."""
     name = result.benchmark
     # A part of a benchmark, such as sample-en, has its caveat.
     notes = [note for key, note in CAVEATS.items() if f'{name}-'.startswith(f'{key}-')]
@@ -120,15 +120,15 @@ def undecided_note(results: Results) -> list[str]:
 
 
 def threshold_notes(benchmark: Benchmark, k: int) -> list[str]:
-    """Return the notes on the figures at k."""
+    """Return the notes on the metrics at k."""
     notes = []
     entries = [entry for entry in benchmark.entries if k in entry.ks]
     if k % 2:
         best = 'a perfect model scores 0' if k == 1 else f'{100 * (k - 1) / k:.1f} is the maximum'
         notes.append(f'{MG_PASS(k=k).heading}: {best}, since k is odd (the published definition)')
     groups = {group for entry in entries for group in ('', *entry.groups)}
-    figures = [entry.figure(PASS(k=k), group) for entry in entries for group in groups]
-    if any(value is not None and math.isnan(value) for value in figures):
+    metrics = [entry.metric(PASS(k=k), group) for entry in entries for group in groups]
+    if any(value is not None and math.isnan(value) for value in metrics):
         notes.append(f'–: undefined, no problem has {k} samples and a verdict')
     return notes
 
@@ -144,11 +144,11 @@ def _warnings(benchmark: Benchmark) -> list[str]:
 
 def _hardly_audited(benchmark: Benchmark) -> list[str]:
     """Return a warning on audited models that solve most problems always."""
-    figure = G_PASS(k=max(benchmark.ks, default=1), tau=1.0)
+    metric = G_PASS(k=max(benchmark.ks, default=1), tau=1.0)
     strong = [
         entry.label
         for entry in benchmark.entries
-        if (true := entry.true_figures.get(figure.key)) and true.estimate >= MOSTLY
+        if (true := entry.true_metrics.get(metric.key)) and true.estimate >= MOSTLY
     ]
     told = (
         'most problems are solved always, and there labels hardly tell wrong verdicts from rare '
@@ -175,20 +175,20 @@ def told_once(texts: Mapping[str, Iterable[str]]) -> list[tuple[str, bool]]:
 
 
 def uncertainty_notes(benchmark: Benchmark) -> list[str]:
-    """Return a line on where the uncertainty of the primary figure comes from, on average.
+    """Return a line on where the uncertainty of the primary metric comes from, on average.
 
-    The variance of the figure is due to problems and samples. The judge's part is known after an
+    The variance of the metric is due to problems and samples. The judge's part is known after an
     audit, by the squares of the widths of its range and of the interval.
     """
     k = benchmark.main_k
-    figure = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
+    metric = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
     parts = []
     for entry in benchmark.entries:
-        whole = entry.figure(figure)
-        share = entry.result.sampling_share.get(figure.key, math.nan)
+        whole = entry.metric(metric)
+        share = entry.result.sampling_share.get(metric.key, math.nan)
         if not isinstance(whole, Estimate) or math.isnan(share):
             continue
-        true = entry.true_figures.get(figure.key)
+        true = entry.true_metrics.get(metric.key)
         judged = true.range if true else (0.0, 0.0)
         total, judge = ((high - low) ** 2 for low, high in (whole.interval, judged))
         if total > 0:
@@ -204,7 +204,7 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     advice = f'{more} would help most'
     if most == 'problems' and samples <= NEGLIGIBLE:
         advice = "more problems would help, more samples won't"
-    return [f'the uncertainty of {figure.heading} comes to {told}: {advice}']
+    return [f'the uncertainty of {metric.heading} comes to {told}: {advice}']
 
 
 def look_notes(benchmark: Benchmark) -> list[str]:
@@ -223,17 +223,17 @@ def sensitivity_notes(benchmark: Benchmark) -> list[str]:
     headings = set()
     for entry in benchmark.entries:
         told = entry.result.judge_error
-        if not (entry.sampled and told.sensitivity) or told.figures:
+        if not (entry.sampled and told.sensitivity) or told.metrics:
             continue
-        figure = parse_figure(told.sensitivity.figure).of_n(entry.n)
-        recorded = entry.figure(figure)
+        metric = parse_metric(told.sensitivity.metric).of_n(entry.n)
+        recorded = entry.metric(metric)
         for error in ERRORS:
             rate, value = max(told.sensitivity.rates[error].items(), key=lambda of: of[0])
             change = math.nan if recorded is None else abs(value - recorded)
             if not math.isnan(change):
                 name = f'{rate} % of {error}'
                 changes[name] = max(change, changes.get(name, 0.0))
-                headings.add(figure.heading)
+                headings.add(metric.heading)
     if not changes:
         return []
     points = ' or '.join(f'{change:.1f} points ({name})' for name, change in changes.items())

@@ -1,4 +1,4 @@
-"""OpenCompass's summarizer interface: reads result files, writes tables and figures."""
+"""OpenCompass's summarizer interface: reads result files, writes tables and charts."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class GPassKSummarizer(DefaultSummarizer):
     It writes ``summary_<time>.*`` as OpenCompass does, and the folder ``latest``: ``gpassk.md``,
     ``.tex``, ``.csv`` and ``.json``, the page ``report.html``, ``figures/`` as PNG and SVG, and
     ``gpassk.txt``, which is what is printed. The folder of an earlier summary gets its time as its
-    name. In OpenCompass's table a cell without a figure shows the task's state.
+    name. In OpenCompass's table a cell without a metric shows the task's state.
 
-    If several models can be compared, the best figure of each column is marked, and so are those
+    If several models can be compared, the best metric of each column is marked, and so are those
     that a paired test can't distinguish from it. A sentence says who may be the most stable.
 
     Args:
         config: The run's config.
-        dataset_abbrs: Rows of OpenCompass's table; by default a few figures of each data set.
+        dataset_abbrs: Rows of OpenCompass's table; by default a few metrics of each data set.
         summary_groups: As in ``DefaultSummarizer``.
         prompt_db: As in ``DefaultSummarizer``.
         intervals: How the tables show confidence intervals: ``brackets``; ``±``, half the width,
@@ -193,7 +193,7 @@ class GPassKSummarizer(DefaultSummarizer):
         except MissingMatplotlibError as error:
             self.logger.warning(str(error))
         except Exception as error:  # a bad result must not cost the tables
-            self.logger.warning(f'some figures are missing: {type(error).__name__}: {error}')
+            self.logger.warning(f'some charts are missing: {type(error).__name__}: {error}')
 
     def _others(self) -> str:
         """Return upstream's table of what ours don't show: other evaluators, and what was asked."""
@@ -268,7 +268,7 @@ class GPassKSummarizer(DefaultSummarizer):
                         raw[name][abbr] = {k: v for k, v in result.items() if isinstance(v, PLAIN)}
                     parsed[name] |= one_parsed[name]
                     for abbr in one_raw[name].keys() & self.results.get(name, {}).keys():
-                        found = self._figures(self.results[name][abbr])
+                        found = self._metrics(self.results[name][abbr])
                         shown = self._headline(abbr, list(found))
                         raw[name][abbr] = {key: found[key] for key in shown}
                         parsed[name][abbr], one_metrics[abbr] = found, list(found)
@@ -276,9 +276,9 @@ class GPassKSummarizer(DefaultSummarizer):
                     known = metrics.setdefault(abbr, [])
                     known += [name for name in names if name not in known]
         for by_dataset in parsed.values():
-            for abbr, figures in by_dataset.items():
+            for abbr, of_data_set in by_dataset.items():
                 for name in metrics[abbr]:
-                    figures.setdefault(name, float('nan'))
+                    of_data_set.setdefault(name, float('nan'))
         return raw, parsed, metrics, modes
 
     def _format_table(
@@ -289,7 +289,7 @@ class GPassKSummarizer(DefaultSummarizer):
         required_dataset_abbrs: list[Any] | None = None,
         skip_all_slash: bool = False,
     ) -> Table:
-        """List a few figures of our data sets, and the state of tasks without figures."""
+        """List a few metrics of our data sets, and the state of tasks without metrics."""
         if required_dataset_abbrs is None:
             dataset_metrics = {
                 abbr: self._headline(abbr, names) for abbr, names in dataset_metrics.items()
@@ -311,21 +311,21 @@ class GPassKSummarizer(DefaultSummarizer):
         return table
 
     def _headline(self, dataset: str, names: list[str]) -> list[str]:
-        """Return the few figures of a data set that OpenCompass's table lists."""
+        """Return the few metrics of a data set that OpenCompass's table lists."""
         result = next((r[dataset] for r in self.results.values() if dataset in r), None)
         if result is None:
             return names
         return [one.key for one in result.headline() if one.key in names]
 
     @staticmethod
-    def _figures(result: Result) -> dict[str, float]:
-        """Return all figures of a result, those that upstream's summarizer would list first."""
+    def _metrics(result: Result) -> dict[str, float]:
+        """Return all metrics of a result, those that upstream's summarizer would list first."""
         listed = [one.key for one in result.measured() if one.in_summary]
-        keys = dict.fromkeys((*listed, *result.figures))
-        return {key: result.figures[key] for key in keys}
+        keys = dict.fromkeys((*listed, *result.metrics))
+        return {key: result.metrics[key] for key in keys}
 
     def _missing(self, name: str, dataset: str) -> str:
-        """Return the text of a cell without a figure: the task's state."""
+        """Return the text of a cell without a metric: the task's state."""
         states = [
             self.states[key]
             for model in self.model_cfgs

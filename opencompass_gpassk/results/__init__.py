@@ -1,1 +1,1 @@
-"""From the trial table to figures, intervals and warnings; stored results read back."""
+"""From the trial table to metrics, intervals and warnings; stored results read back."""

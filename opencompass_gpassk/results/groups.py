@@ -1,4 +1,4 @@
-"""The problems that a figure averages over: the headline's, groups of a breakdown, and versions.
+"""The problems that a metric averages over: the headline's, groups of a breakdown, and versions.
 
 RV-Bench (arXiv 2501.11790) asks each question in m versions, with other numbers. A group of
 versions contains their problems, and the problem of the original question.
@@ -18,12 +18,12 @@ from opencompass_gpassk.trials import ORIGINAL, Problem
 
 @dataclass(frozen=True)
 class Part:
-    """A set of problems that figures average over.
+    """A set of problems that metrics average over.
 
     Attributes:
         members: Indices of the problems.
         fields: The group fields that they share, with their values; empty for the headline.
-        versions: Whether figures that compare the versions of a question are reported too.
+        versions: Whether metrics that compare the versions of a question are reported too.
     """
 
     members: list[int]
@@ -32,7 +32,7 @@ class Part:
 
 
 def parts_of(problems: Sequence[Problem], groupings: Sequence[Sequence[str]]) -> dict[str, Part]:
-    """Return label → problems for each set that has figures: the headline '', its groups, and the
+    """Return label → problems for each set that has metrics: the headline '', its groups, and the
     originals.
 
     Args:
@@ -50,12 +50,12 @@ def parts_of(problems: Sequence[Problem], groupings: Sequence[Sequence[str]]) ->
 
 
 def in_group(label: str, key: str) -> str:
-    """Return the key of a group's figure in a result; '' is the label of the headline."""
+    """Return the key of a group's metric in a result; '' is the label of the headline."""
     return f'{label}/{key}' if label else key
 
 
 def headline_problems(problems: Sequence[Problem]) -> list[int]:
-    """Return the problems of the headline figures: all but the originals of versions."""
+    """Return the problems of the headline metrics: all but the originals of versions."""
     others = [i for i, problem in enumerate(problems) if problem.version != ORIGINAL]
     return others or list(range(len(problems)))
 

@@ -1,6 +1,6 @@
 """The trials of a table under one assignment of verdicts: as recorded, settled, or sound.
 
-Figures are computed from it. Other assignments answer what-if questions. What if all open responses
+Metrics are computed from it. Other assignments answer what-if questions. What if all open responses
 were wrong, or right? What if a right answer counted only with valid reasoning?
 """
 

@@ -25,20 +25,20 @@ from opencompass_gpassk.judging.rules import (
 from opencompass_gpassk.judging.verdict import Judgement
 from opencompass_gpassk.metrics.independence import Independence, audit_independence
 from opencompass_gpassk.responses import Response
-from opencompass_gpassk.results.figure_intervals import (
+from opencompass_gpassk.results.groups import VersionGroups, in_group
+from opencompass_gpassk.results.metric import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
+from opencompass_gpassk.results.metric_intervals import (
     IntervalSettings,
-    figure_intervals,
+    metric_intervals,
     stored_intervals,
 )
-from opencompass_gpassk.results.figure_values import FigureValues, bounds
-from opencompass_gpassk.results.figures import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
-from opencompass_gpassk.results.groups import VersionGroups, in_group
+from opencompass_gpassk.results.metric_values import MetricValues, bounds
 from opencompass_gpassk.results.plan import sampling_shares
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.results.token_figures import token_figures
+from opencompass_gpassk.results.token_metrics import token_metrics
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
 from opencompass_gpassk.trials import (
@@ -196,7 +196,7 @@ def make_result(
 ) -> Result:
     """Return the result of one model on one data set.
 
-    The keys of its figures depend only on the data set and its settings, since OpenCompass's
+    The keys of its metrics depend only on the data set and its settings, since OpenCompass's
     summarizer lists every number at its JSON's top level, and stops if two models differ there.
 
     Args:
@@ -212,14 +212,14 @@ def make_result(
         scorer: The name of the reasoning's scorer in the signature, if it was scored.
         reasoning: The description of the scorer and its settings.
         intervals: Settings of the confidence intervals; None for no intervals.
-        notes: Warnings to add to those about the responses and the figures.
+        notes: Warnings to add to those about the responses and the metrics.
     """
     independence = audit_responses(responses)
     sampling, unused = _samplings(responses)
     if all(map(meant_greedy, sampling)):
         protocol = replace(protocol, k=())  # n copies of one response
-    values = FigureValues(table, protocol)
-    made: dict[str, Any] = {**table_figures(values), 'schema': SCHEMA, 'benchmark': benchmark}
+    values = MetricValues(table, protocol)
+    made: dict[str, Any] = {**table_metrics(values), 'schema': SCHEMA, 'benchmark': benchmark}
     made['shares']['identical'] = 100 * independence.identical
     made['shares']['duplicates'] = 100 * independence.duplicates
     signature: dict[str, Any] = {
@@ -246,9 +246,9 @@ def make_result(
     if reasoning:
         signature['reasoning'] = scorer
     made['signature'] = signature
-    made['tokens'] = token_figures(values, intervals.level if intervals else None)
+    made['tokens'] = token_metrics(values, intervals.level if intervals else None)
     if intervals:
-        made |= figure_intervals(values, intervals)
+        made |= metric_intervals(values, intervals)
     if protocol.judged:
         made['judge_error'] = judge_error(values, audit or {}, made.get('intervals', {}))
     if reasoning:
@@ -323,14 +323,14 @@ def remake_result(
     )
 
 
-def table_figures(values: FigureValues) -> dict[str, Any]:
+def table_metrics(values: MetricValues) -> dict[str, Any]:
     """Return the fields of a result that are computed from its trials alone."""
-    figures = {
+    metrics = {
         in_group(label, key): mean
         for label, part in values.parts.items()
         for key, mean in values.means(part).items()
     }
-    found: dict[str, Any] = {'figures': figures, **_counts(values)}
+    found: dict[str, Any] = {'metrics': metrics, **_counts(values)}
     if values.protocol.judged and (groups := values.trials.groups):
         found['versions'] = _versions(values, groups)
     found['groups'] = {
@@ -341,7 +341,7 @@ def table_figures(values: FigureValues) -> dict[str, Any]:
     return found
 
 
-def _counts(values: FigureValues) -> dict[str, Any]:
+def _counts(values: MetricValues) -> dict[str, Any]:
     """Return ``counts``, and ``shares``: the coverage and faulty responses, in percent."""
     table, protocol = values.table, values.protocol
     members = values.parts[''].members
@@ -395,8 +395,8 @@ def _share(count: int, of: int) -> float:
     return 100.0 * count / of if of else math.nan
 
 
-def _versions(values: FigureValues, groups: VersionGroups) -> dict[str, Any]:
-    """Return numbers and settings of the groups of versions, and how many a figure leaves out."""
+def _versions(values: MetricValues, groups: VersionGroups) -> dict[str, Any]:
+    """Return numbers and settings of the groups of versions, and how many a metric leaves out."""
     protocol = values.protocol
     related = (GROUP_ACCURACY(m=groups.size), CR(), OOR(), SP_ACCURACY())
     judged = values.trials.judged_versions
@@ -417,7 +417,7 @@ def _versions(values: FigureValues, groups: VersionGroups) -> dict[str, Any]:
     }
 
 
-def _reasoning(values: FigureValues) -> dict[str, Any]:
+def _reasoning(values: MetricValues) -> dict[str, Any]:
     """Return the summary of the reasoning for the problems of the headline."""
     members = values.parts[''].members
     among = np.isin(values.table.problem_index, members)

@@ -1,4 +1,4 @@
-"""Expected figures and intervals of further runs, from a pilot's trials or assumed rates."""
+"""Expected metrics and intervals of further runs, from a pilot's trials or assumed rates."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from opencompass_gpassk.metrics.sample_size import (
     pilot_rates,
     plan,
 )
-from opencompass_gpassk.results.figure_intervals import ESTIMAND
-from opencompass_gpassk.results.figure_values import problem_clusters
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, MG_PASS, Figure, parse_figure
 from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.metric import ACCURACY, G_PASS, MG_PASS, Metric, parse_metric
+from opencompass_gpassk.results.metric_intervals import ESTIMAND
+from opencompass_gpassk.results.metric_values import problem_clusters
 from opencompass_gpassk.trials import TrialTable
 
 DEFAULT_K = 16
 PROBLEMS = (45, 119, 238, 500, 1000)
 NEGLIGIBLE = 0.1  # share of the variance from sampling; more samples hardly help then
-TARGET = re.compile(r'(?P<figure>.+?)\s*(?:±|\+/?-)\s*(?P<half>\d+(?:\.\d+)?)')
+TARGET = re.compile(r'(?P<metric>.+?)\s*(?:±|\+/?-)\s*(?P<half>\d+(?:\.\d+)?)')
 # The greatest multiple of k, and how many n, in a search for the cheapest.
 MOST_TRIED, TRIED = 16, 40
 LEAST = 2  # judged samples that some problem of a pilot needs
@@ -39,9 +39,9 @@ MOST = {'k': 1024, 'n': 4096}  # larger tables take long, and nobody draws so ma
 
 
 class Target(NamedTuple):
-    """A figure that is to be known to within so many points, half the width of its interval."""
+    """A metric that is to be known to within so many points, half the width of its interval."""
 
-    figure: Figure
+    metric: Metric
     half: float
 
     @classmethod
@@ -54,16 +54,16 @@ class Target(NamedTuple):
         found = TARGET.fullmatch(text.strip())
         if not found or not 0 < float(found['half']) < 50:
             raise ValueError(
-                f'--target is {text!r}; write a figure and half the width of its interval in '
+                f'--target is {text!r}; write a metric and half the width of its interval in '
                 'points, such as "G-Pass@8_1.0 ±2"'
             )
-        figure = parse_figure(found['figure'])
-        if figure.family.estimator is None:
+        metric = parse_metric(found['metric'])
+        if metric.family.estimator is None:
             raise ValueError(
-                f'--target {figure.heading}: it is not computed from n and c of each problem; take '
+                f'--target {metric.heading}: it is not computed from n and c of each problem; take '
                 'G-Pass@k, mG-Pass@k, pass@k or accuracy'
             )
-        return cls(figure.of_n(None) if figure.family is ACCURACY else figure, float(found['half']))
+        return cls(metric.of_n(None) if metric.family is ACCURACY else metric, float(found['half']))
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Grid:
         n: Numbers of samples of each problem; None for multiples of k.
         problems: Numbers of problems.
         level: Confidence level of the intervals.
-        target: The only figure that is planned for, and how well it is to be known.
+        target: The only metric that is planned for, and how well it is to be known.
 
     Raises:
         ValueError: If a setting is out of its range.
@@ -100,10 +100,10 @@ class Grid:
         if not 0 < self.level < 1:
             raise ValueError(f'level is {self.level:g}; choose one between 0 and 1, such as 0.95')
 
-    def figures(self, k: int) -> list[Figure]:
-        """Return the figures that are planned for."""
+    def metrics(self, k: int) -> list[Metric]:
+        """Return the metrics that are planned for."""
         if self.target:
-            return [self.target.figure]
+            return [self.target.metric]
         passes = [G_PASS(k=k, tau=tau) for tau in dict.fromkeys(self.taus)]
         return [ACCURACY(), *passes, MG_PASS(k=k)]
 
@@ -124,19 +124,19 @@ class Grid:
 
 @dataclass(frozen=True)
 class Outlook:
-    """The plan of one figure, and its settings.
+    """The plan of one metric, and its settings.
 
     Attributes:
-        figure: The figure.
-        plan: The expected figure and its variances.
+        metric: The metric.
+        plan: The expected metric and its variances.
         grid: The settings of the plan.
         k: The k of the plan's G-Pass@k.
         source: Where the rates come from, in words.
-        observed: The pilot's figure; None without a pilot.
+        observed: The pilot's metric; None without a pilot.
         design: Factor by which clusters raise the variance between problems; None without any.
     """
 
-    figure: Figure
+    metric: Metric
     plan: Plan
     grid: Grid
     k: int
@@ -150,10 +150,10 @@ class Outlook:
         rows = [self._row(n) for n in [*grid.samples(self.k), None]]
         advised = ADVISED * self.k
         found: dict[str, Any] = {
-            'metric': self.figure.key,
+            'metric': self.metric.key,
             'source': self.source,
             'k': plan.estimator.k,
-            'figure': plan.figure,
+            'mean': plan.mean,
             'observed': self.observed,
             'between': plan.between,
             'design': self.design,
@@ -217,7 +217,7 @@ def assumed(grid: Grid, mean: float | None, spread: float | None) -> list[Outloo
     rates = Rates.with_spread(mean, spread)
     source = f'rates of mean {mean:g} and standard deviation {spread:g}'
     k = DEFAULT_K if grid.k is None else grid.k
-    return [Outlook(one, plan(one.estimator(), rates), grid, k, source) for one in grid.figures(k)]
+    return [Outlook(one, plan(one.estimator(), rates), grid, k, source) for one in grid.metrics(k)]
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class SingleResponsesError(ValueError):
 def pilot(table: TrialTable, name: str, ks: object = None) -> Pilot:
     """Return a pilot's counts.
 
-    Originals of versions are left out, as in the headline figures.
+    Originals of versions are left out, as in the headline metrics.
 
     Args:
         table: The trials.
@@ -283,16 +283,16 @@ def from_pilot(pilot: Pilot, grid: Grid) -> Iterator[Outlook]:
     rates = pilot_rates(n, c)
     source = f'{pilot.name}: {len(n)} problems, n = {n.max()}'
     if n.max() < k:
-        source += f' < k = {k}, so figures come from a fitted distribution of rates'
+        source += f' < k = {k}, so metrics come from a fitted distribution of rates'
     groups = len(np.unique(clusters))
     if groups < len(n):
         source += f', {groups} clusters'
-    for figure in grid.figures(k):
-        values = figure.estimator()(n, c)
-        found, design = _expected(figure, values, rates, n, c, clusters)
+    for metric in grid.metrics(k):
+        values = metric.estimator()(n, c)
+        found, design = _expected(metric, values, rates, n, c, clusters)
         seen = ~np.isnan(values)
         observed = float(values[seen].mean()) if seen.any() else None
-        yield Outlook(figure, found, grid, k, source, observed, design)
+        yield Outlook(metric, found, grid, k, source, observed, design)
 
 
 def _headline(table: TrialTable) -> tuple[NDArray[np.int64], ...]:
@@ -303,24 +303,24 @@ def _headline(table: TrialTable) -> tuple[NDArray[np.int64], ...]:
 
 
 def _expected(
-    figure: Figure,
+    metric: Metric,
     values: NDArray[np.float64],
     rates: Rates,
     n: NDArray[np.int64],
     c: NDArray[np.int64],
     clusters: NDArray[np.int64],
 ) -> tuple[Plan, float | None]:
-    """Return the plan of a figure, and the design effect; None if each problem is a cluster.
+    """Return the plan of a metric, and the design effect; None if each problem is a cluster.
 
     Args:
-        figure: The figure.
+        metric: The metric.
         values: Its values for the pilot's problems.
         rates: The distribution of the problems' rates.
         n: Judged responses to each problem.
         c: Right responses to each problem.
         clusters: A number that versions of one question share.
     """
-    estimator = figure.estimator()
+    estimator = metric.estimator()
     seen = ~np.isnan(values)
     design = None
     if len(np.unique(clusters)) < len(n) and seen.any():
@@ -330,9 +330,9 @@ def _expected(
 
 
 def sampling_shares(table: TrialTable, ks: Sequence[int]) -> dict[str, float]:
-    """Return how much of the variance of the main figures comes from sampling, in percent, by key.
+    """Return how much of the variance of the main metrics comes from sampling, in percent, by key.
 
-    The rest comes from the choice of problems. Figures that don't vary are left out.
+    The rest comes from the choice of problems. Metrics that don't vary are left out.
 
     Args:
         table: The trials.
@@ -343,11 +343,11 @@ def sampling_shares(table: TrialTable, ks: Sequence[int]) -> dict[str, float]:
         return {}
     rates = pilot_rates(n, c)
     shares = {}
-    for figure in (ACCURACY(), *(G_PASS(k=k, tau=1.0) for k in ks)):
-        values = figure.estimator()(n, c)
+    for metric in (ACCURACY(), *(G_PASS(k=k, tau=1.0) for k in ks)):
+        values = metric.estimator()(n, c)
         if len({*values[~np.isnan(values)].tolist()}) > 1:  # else the prior alone would speak
-            found, _ = _expected(figure, values, rates, n, c, clusters)
-            shares[figure.key] = 100 * found.within_share(int(n.max()))
+            found, _ = _expected(metric, values, rates, n, c, clusters)
+            shares[metric.key] = 100 * found.within_share(int(n.max()))
     return shares
 
 

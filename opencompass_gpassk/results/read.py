@@ -115,7 +115,7 @@ def without_texts(table: TrialTable) -> TrialTable:
     """Leave in a table's trials only what ranks and curves are computed from, and return it.
 
     That is verdict, source, class of the answer, hash of the text and validity. Texts take most of
-    the memory. Figures that are computed from answers or tokens are lost.
+    the memory. Metrics that are computed from answers or tokens are lost.
     """
     ids = {problem.problem_id: problem.problem_id for problem in table.problems}
     nothing: dict[str, float] = {}
@@ -421,7 +421,7 @@ def _of_trials(path: Path, sources: Sources) -> Result | None:
     trials = path.with_name(path.stem + TRIALS_ENDING)
     try:
         told = {'benchmark': path.stem, **read_meta(trials), 'trials_file': trials.name}
-        return Result.of({**told, 'schema': SCHEMA, 'figures': {}})
+        return Result.of({**told, 'schema': SCHEMA, 'metrics': {}})
     except ValueError as error:
         sources.faults.append(f'{trials}: {error}'.replace(f'{trials}: {trials}', str(trials)))
         return None

@@ -1,4 +1,4 @@
-"""What a result says of its reasoning beside figures: refusals, lengths, and boxes of box plots."""
+"""What a result says of its reasoning beside metrics: refusals, lengths, and boxes of box plots."""
 
 from __future__ import annotations
 

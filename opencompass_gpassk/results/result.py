@@ -28,8 +28,8 @@ from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.inference.sampling import meant_greedy
 from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
 from opencompass_gpassk.metrics.judge_error import is_labelled
-from opencompass_gpassk.results.figures import ACCURACY, PASS, Figure, parse_figure, result_figures
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.metric import ACCURACY, PASS, Metric, parse_metric, result_metrics
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, NOBODY, Protocol
 from opencompass_gpassk.results.true_verdicts import ERRORS
 from opencompass_gpassk.trials import ORIGINAL, check_schema
@@ -37,8 +37,8 @@ from opencompass_gpassk.trials import ORIGINAL, check_schema
 MOST = 1_000_000  # samples of a result; a file with more was made to do harm
 MOST_VERSIONS = 1000
 MOST_K = 1024  # tables for a larger k fill the memory
-# A result has a figure for each k, τ and group; the page tests the ungrouped ones pair by pair.
-MOST_METRICS, MOST_FIGURES, MOST_BREAKDOWNS = 1500, 100_000, 50
+# A result has a metric for each k, τ and group; the page tests the ungrouped ones pair by pair.
+MOST_METRICS, MOST_METRICS, MOST_BREAKDOWNS = 1500, 100_000, 50
 MOST_WARNINGS = 1000
 MOST_TOKENS = 1e300  # per problem solved every time they may be more than MOST
 MOST_RATES = 10  # of errors
@@ -144,7 +144,7 @@ class Counts(Typed):
     """Counts over all problems, originals of versions included.
 
     Attributes:
-        problems: Problems of the headline figures.
+        problems: Problems of the headline metrics.
         trials: Responses, lost ones included.
         correct: Right responses.
         incorrect: Wrong responses.
@@ -154,7 +154,7 @@ class Counts(Typed):
         no_answer: Responses in which no final answer was found.
         unrecognised: Those of them that count as wrong, but are finished and may be right.
         truncated: Responses that were cut off.
-        excluded: k → problems that the figures at this k leave out: those with fewer than k
+        excluded: k → problems that the metrics at this k leave out: those with fewer than k
             responses, or no verdict.
         empty: Wrong responses without a text that were not cut off.
         thoughts_only: Those that say nothing beside their thoughts.
@@ -180,7 +180,7 @@ class Counts(Typed):
 
 
 class Group(Typed):
-    """A group of problems that has figures of its own.
+    """A group of problems that has metrics of its own.
 
     Attributes:
         problems: Problems of the group.
@@ -236,7 +236,7 @@ class Uncertainty(Typed):
         seed: Random seed of the bootstrap.
         level: Confidence level.
         of: What ``intervals`` estimate.
-        other_methods: Method → keys of the figures whose intervals use it, groups included.
+        other_methods: Method → keys of the metrics whose intervals use it, groups included.
         of_fixed: What ``intervals_fixed`` estimate.
     """
 
@@ -253,23 +253,23 @@ class Sensitivity(Typed):
     """What errors, independent between samples, would make of the recorded verdicts.
 
     Attributes:
-        figure: The figure that wrong verdicts change most.
-        rates: Kind of error → its rate in percent → that figure, in percent.
+        metric: The metric that wrong verdicts change most.
+        rates: Kind of error → its rate in percent → that metric, in percent.
     """
 
-    figure: Name
+    metric: Name
     rates: dict[Name, Annotated[dict[Name, Number], Field(min_length=1, max_length=MOST_RATES)]]
 
     @model_validator(mode='after')
     def _is_known(self) -> Sensitivity:
-        parse_figure(self.figure)
+        parse_metric(self.metric)
         if {*self.rates} != {*ERRORS}:
             raise ValueError(f'rates should be of {" and ".join(ERRORS)}')
         return self
 
 
-class TrueFigure(Typed):
-    """A figure under true verdicts, in percent.
+class TrueMetric(Typed):
+    """A metric under true verdicts, in percent.
 
     Attributes:
         estimate: The estimate.
@@ -283,17 +283,17 @@ class TrueFigure(Typed):
 
 
 class JudgeError(Typed):
-    """What wrong verdicts do to figures.
+    """What wrong verdicts do to metrics.
 
     Attributes:
         sensitivity: What errors, independent between samples, would change.
         labelled: Source and verdict → trials, independent labels, share of these that are right.
-        figures: Figures under true verdicts, if an audit has labels.
+        metrics: Metrics under true verdicts, if an audit has labels.
     """
 
     sensitivity: Sensitivity | None = None
     labelled: Annotated[dict[Name, list[float]], AfterValidator(_labelled)] = {}
-    figures: dict[Name, TrueFigure] = {}
+    metrics: dict[Name, TrueMetric] = {}
 
 
 class TokenCounts(Typed):
@@ -301,14 +301,14 @@ class TokenCounts(Typed):
 
     Attributes:
         known: Responses whose tokens are known, in percent of all.
-        figures: The figures above, in tokens; NaN is undefined.
-        intervals: Figure → confidence interval, as in ``intervals``; null is an open end, as where
+        metrics: The metrics above, in tokens; NaN is undefined.
+        intervals: Metric → confidence interval, as in ``intervals``; null is an open end, as where
             no problem is solved every time.
         cut_off: Fewest and most tokens of a response that was cut off.
     """
 
     known: Percent = math.nan
-    figures: dict[Name, Tokens] = {}
+    metrics: dict[Name, Tokens] = {}
     intervals: dict[Name, TokenEnds] = {}
     cut_off: Annotated[list[Count], Field(min_length=2, max_length=2)] = [0, 0]
 
@@ -321,7 +321,7 @@ class Versions(Typed):
         groups: Questions with all m versions.
         incomplete: Questions that lack versions.
         originals: Questions with all m versions and their original.
-        excluded: Figure → questions for which it is undefined.
+        excluded: Metric → questions for which it is undefined.
         unsolved: Group (all: empty) → questions without a right response to any version.
         complete: Least share of right versions for complete understanding.
         collapsed: Greatest share of right versions if it has collapsed.
@@ -376,7 +376,7 @@ class Reasoning(Typed):
             responses.
         boxes: Box plots of validity and of redundancy, for all, right and wrong responses.
         sound: Right responses; sound, unsound and unknown among them.
-        excluded: k → problems that the sound figures at this k leave out: those with fewer than k
+        excluded: k → problems that the sound metrics at this k leave out: those with fewer than k
             responses, or none known to be sound or not.
     """
 
@@ -469,7 +469,7 @@ class ProblemRow(Typed):
 
 
 class Estimate(float):
-    """A figure in percent with its interval; arithmetic with it returns a plain number.
+    """A metric in percent with its interval; arithmetic with it returns a plain number.
 
     Attributes:
         interval: Lower and upper end, in percent.
@@ -490,7 +490,7 @@ class Estimate(float):
 
 
 class Few(float):
-    """A figure in percent that rests on too few questions for an interval.
+    """A metric in percent that rests on too few questions for an interval.
 
     Attributes:
         questions: Their number; versions and translations of one question count once.
@@ -505,42 +505,42 @@ class Few(float):
 
 
 def resting_on(value: float, questions: int | None) -> float:
-    """Return a figure in percent, :class:`Few` if it is known to rest on too few questions."""
+    """Return a metric in percent, :class:`Few` if it is known to rest on too few questions."""
     if math.isnan(value) or questions is None or questions >= LEAST_CLUSTERS:
         return value
     return Few(value, questions)
 
 
 class Result(Typed):
-    """The result of one model on one data set. Its figures are in percent; NaN is undefined.
+    """The result of one model on one data set. Its metrics are in percent; NaN is undefined.
 
     Attributes:
-        figures: Every figure, in percent, those of groups under ``<label>/<key>``.
+        metrics: Every metric, in percent, those of groups under ``<label>/<key>``.
         shares: Shares of the data set as a whole, in percent.
         counts: Counts over all problems, originals of versions included.
         versions: The versions of questions, as in RV-Bench.
-        groups: Label → a group of problems that has figures of its own: the fields that its
+        groups: Label → a group of problems that has metrics of its own: the fields that its
             problems share, such as split or language.
         schema: Version of this description.
         benchmark: Name of the benchmark; results are joined by it.
-        questions: Figure → independent questions that it rests on, where versions of one count
+        questions: Metric → independent questions that it rests on, where versions of one count
             once; with fewer than 5 it has no interval.
         k: The k of pass@k and G-Pass@k; empty if each problem has one sample.
         taus: The thresholds τ of G-Pass@k.
         judging: How the verdicts were reached.
-        bounds: Figure → its value if all open responses are wrong, or right, in percent.
-        sampling_share: Figure → share of its variance that more samples would remove, in percent,
+        bounds: Metric → its value if all open responses are wrong, or right, in percent.
+        sampling_share: Metric → share of its variance that more samples would remove, in percent,
             expected from the problems' rates; the rest is due to the choice of problems.
         reliable: Rate → problems that are surely solved so often, each by itself: counts of those
             ``at_least`` at the rate, ``below`` it and ``unclear``, by exact one-sided 95 % bounds.
         signature: What must be equal for two results to be comparable.
         tokens: Tokens of the responses, over the problems of the headline.
-        intervals: Figure → confidence interval in percent, for a population of such problems.
-        intervals_fixed: Figure → confidence interval in percent, for these very problems.
+        intervals: Metric → confidence interval in percent, for a population of such problems.
+        intervals_fixed: Metric → confidence interval in percent, for these very problems.
         uncertainty: How the intervals were made.
-        judge_error: What wrong verdicts do to figures.
+        judge_error: What wrong verdicts do to metrics.
         reasoning: The scores of the responses' reasoning.
-        warnings: Warnings that a reader of the figures must know.
+        warnings: Warnings that a reader of the metrics must know.
         details: A row for each problem; OpenCompass may leave them out. Further fields are those
             of its groups.
         looks: The n with which it was looked at before it was extended, ascending, below n.
@@ -552,12 +552,12 @@ class Result(Typed):
         rescored: The settings that ``gpassk rescore`` chose.
     """
 
-    figures: dict[Name, Number]
+    metrics: dict[Name, Number]
     shares: dict[Name, Percent] = {}
     counts: Counts = Counts()
     versions: Versions = Versions()
     groups: dict[Name, Group] = {}
-    schema_: Literal['3'] = Field('3', alias='schema')
+    schema_: Literal['4'] = Field('4', alias='schema')
     benchmark: Name
     questions: dict[Name, Count] = {}
     k: list[K] = []
@@ -585,7 +585,7 @@ class Result(Typed):
 
     @classmethod
     def of(cls, stored: Mapping[str, Any]) -> Result:
-        """Return a result of its JSON, whose top level repeats some of the figures.
+        """Return a result of its JSON, whose top level repeats some of the metrics.
 
         Raises:
             ValueError: If a field is missing or has another type or range; it names the field.
@@ -599,14 +599,14 @@ class Result(Typed):
     @model_validator(mode='after')
     def _is_shown(self) -> Result:
         """Check that tables and page can show it in reasonable time."""
-        for key, value in self.figures.items():
+        for key, value in self.metrics.items():
             try:
-                figure = parse_figure(key.rpartition('/')[2])
+                metric = parse_metric(key.rpartition('/')[2])
             except ValueError:
                 continue  # of a later version
-            least, most = 100 * figure.least, 100 * figure.most
+            least, most = 100 * metric.least, 100 * metric.most
             if value < least - ROUNDING or value > most + ROUNDING:
-                raise ValueError(f'figures.{key} is {value:g}, not from {least:g} to {most:g}')
+                raise ValueError(f'metrics.{key} is {value:g}, not from {least:g} to {most:g}')
         if [*self.looks, self.n] != sorted({*self.looks, self.n}):
             raise ValueError(f'looks should be ascending below n = {self.n}; leave it out')
         metrics = len(self.k) * (len(self.taus) + 4) + 2 * len(self.taus) + OTHER_METRICS
@@ -614,7 +614,7 @@ class Result(Typed):
         breakdowns = {tuple(group.fields) for group in self.groups.values()}
         for what, number, most in (
             ('metrics, by k and taus', metrics, MOST_METRICS),
-            ('figures, by metric and group', metrics * (len(self.groups) + 1), MOST_FIGURES),
+            ('metrics, by metric and group', metrics * (len(self.groups) + 1), MOST_METRICS),
             ('breakdowns', len(breakdowns), MOST_BREAKDOWNS),
             ('samples', sum(row.n for row in self.details), MOST),
         ):
@@ -626,11 +626,11 @@ class Result(Typed):
     def as_json(self) -> dict[str, Any]:
         """Return it as its file holds it.
 
-        First come the figures that OpenCompass's summarizer should list, the strict ones first.
+        First come the metrics that OpenCompass's summarizer should list, the strict ones first.
         """
         listed = [one for one in self.measured() if one.in_summary]
         listed.sort(key=lambda one: (one.k or 0, one.family is PASS))
-        first = {one.key: self.figures[one.key] for one in listed}
+        first = {one.key: self.metrics[one.key] for one in listed}
         return first | self.model_dump(exclude_unset=True, by_alias=True)
 
     def but(self, **fields: Any) -> Result:
@@ -658,7 +658,7 @@ class Result(Typed):
 
     @property
     def decoding(self) -> str:
-        """``greedy``, or the number of samples that its figures average."""
+        """``greedy``, or the number of samples that its metrics average."""
         return 'greedy' if self.greedy else f'n = {self.n}'
 
     @property
@@ -686,31 +686,31 @@ class Result(Typed):
 
     @property
     def group_fields(self) -> dict[str, None]:
-        """The fields by which the figures are broken down, in their order."""
+        """The fields by which the metrics are broken down, in their order."""
         return {name: None for group in self.groups.values() for name in group.fields}
 
-    def measured(self, *, originals: bool = False) -> list[Figure]:
-        """Return its figures in their order; if questions have versions, those of the originals
+    def measured(self, *, originals: bool = False) -> list[Metric]:
+        """Return its metrics in their order; if questions have versions, those of the originals
         are others.
         """
         versions = None if originals else self.versions.per_group or None
-        return [one for one in result_figures(self.protocol, versions) if one.key in self.figures]
+        return [one for one in result_metrics(self.protocol, versions) if one.key in self.metrics]
 
-    def headline(self) -> list[Figure]:
-        """Return the figures that OpenCompass's summary lists, but of τ only the strictest."""
+    def headline(self) -> list[Metric]:
+        """Return the metrics that OpenCompass's summary lists, but of τ only the strictest."""
         strictest = max(self.taus, default=None)
         return [one for one in self.measured() if one.in_summary and one.tau in (None, strictest)]
 
-    def figure(self, figure: Figure, group: str = '') -> float | None:
-        """Return a figure in percent; NaN if it is undefined, None if it wasn't measured.
+    def metric(self, metric: Metric, group: str = '') -> float | None:
+        """Return a metric in percent; NaN if it is undefined, None if it wasn't measured.
 
         It is an :class:`Estimate` if the result has an interval for it, and :class:`Few` if it
         rests on too few questions for one. Results may be made without intervals.
         """
-        key = in_group(group, figure.key)
-        if key not in self.figures:
+        key = in_group(group, metric.key)
+        if key not in self.metrics:
             return None
-        found = resting_on(self.figures[key], self.questions.get(key))
+        found = resting_on(self.metrics[key], self.questions.get(key))
         ends = self.intervals.get(key, [math.nan])
         if isinstance(found, Few) or not self.uncertainty or math.isnan(found + sum(ends)):
             return found
@@ -718,9 +718,9 @@ class Result(Typed):
         method = next((name for name, keys in others if key in keys), self.uncertainty.method)
         return Estimate(found, (ends[0], ends[1]), method, self.uncertainty)
 
-    def bounds_of(self, figure: Figure) -> tuple[float, float] | None:
-        """Return what missing verdicts can make of a headline figure; None if that is unknown."""
-        low, high = self.bounds.get(figure.key, (math.nan, math.nan))
+    def bounds_of(self, metric: Metric) -> tuple[float, float] | None:
+        """Return what missing verdicts can make of a headline metric; None if that is unknown."""
+        low, high = self.bounds.get(metric.key, (math.nan, math.nan))
         return None if math.isnan(low + high) else (low, high)
 
     def same_data(self, other: Result) -> bool:
@@ -806,28 +806,28 @@ class Entry:
         """The scores of the reasoning of ``result``."""
         return self.result.reasoning
 
-    def figure(self, figure: Figure, group: str = '') -> float | None:
-        """Return a figure of the samples, as :meth:`Result.figure` does."""
-        return self.result.figure(figure, group) if self.sampled else None
+    def metric(self, metric: Metric, group: str = '') -> float | None:
+        """Return a metric of the samples, as :meth:`Result.metric` does."""
+        return self.result.metric(metric, group) if self.sampled else None
 
-    def questions(self, figure: Figure, group: str = '') -> int | None:
-        """Return on how many independent questions a figure rests; None if it isn't known."""
-        return self.result.questions.get(in_group(group, figure.key))
+    def questions(self, metric: Metric, group: str = '') -> int | None:
+        """Return on how many independent questions a metric rests; None if it isn't known."""
+        return self.result.questions.get(in_group(group, metric.key))
 
     def left_out(self, k: int) -> int:
-        """Return how many problems the figures at k leave out."""
+        """Return how many problems the metrics at k leave out."""
         return self.result.counts.excluded.get(str(k), 0)
 
     @property
-    def true_figures(self) -> dict[str, TrueFigure]:
-        """Key, with its group → a figure under true verdicts; {} without an audit."""
-        return self.result.judge_error.figures if self.sampled else {}
+    def true_metrics(self) -> dict[str, TrueMetric]:
+        """Key, with its group → a metric under true verdicts; {} without an audit."""
+        return self.result.judge_error.metrics if self.sampled else {}
 
     def greedy_accuracy(self, group: str = '') -> float | None:
         """Return the accuracy under greedy decoding, in percent."""
-        return None if self.greedy is None else self.greedy.figure(ACCURACY(), group)
+        return None if self.greedy is None else self.greedy.metric(ACCURACY(), group)
 
 
 def group_fields(results: Iterable[Result]) -> dict[str, None]:
-    """Return the fields by which the figures of some results are broken down."""
+    """Return the fields by which the metrics of some results are broken down."""
     return {name: None for result in results for name in result.group_fields}

@@ -1,4 +1,4 @@
-"""Figures with intervals from counts alone, for a notebook: :func:`summarize`."""
+"""Metrics with intervals from counts alone, for a notebook: :func:`summarize`."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import LEAST_CLUSTERS
 from opencompass_gpassk.metrics.estimators import problem_counts
-from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
-from opencompass_gpassk.results.figures import Figure, result_figures
+from opencompass_gpassk.results.metric import Metric, result_metrics
+from opencompass_gpassk.results.metric_intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 
 __all__ = ['Estimated', 'Summary', 'summarize']
@@ -23,7 +23,7 @@ __all__ = ['Estimated', 'Summary', 'summarize']
 
 @dataclass(frozen=True)
 class Estimated:
-    """A figure and its confidence interval, in [0, 1].
+    """A metric and its confidence interval, in [0, 1].
 
     Attributes:
         value: The mean over the problems; NaN if no problem has enough samples.
@@ -40,30 +40,30 @@ class Estimated:
 
 @dataclass(frozen=True, repr=False)
 class Summary(Mapping[str, Estimated]):
-    """What :func:`summarize` returns: a mapping from the name of a figure to its estimate.
+    """What :func:`summarize` returns: a mapping from the name of a metric to its estimate.
 
-    ``pandas.DataFrame.from_dict(summary.to_dict()['figures'], orient='index')`` is a table of it.
+    ``pandas.DataFrame.from_dict(summary.to_dict()['metrics'], orient='index')`` is a table of it.
 
     Attributes:
-        figures: Name, such as ``G-Pass@8_1.0``, to value and interval.
+        metrics: Name, such as ``G-Pass@8_1.0``, to value and interval.
         problems: Number of problems.
         clusters: Number of clusters, which the intervals resample.
         confidence: The chance with which an interval covers the truth.
     """
 
-    figures: dict[str, Estimated]
+    metrics: dict[str, Estimated]
     problems: int
     clusters: int
     confidence: float
 
     def __getitem__(self, name: str) -> Estimated:
-        return self.figures[name]
+        return self.metrics[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.figures)
+        return iter(self.metrics)
 
     def __len__(self) -> int:
-        return len(self.figures)
+        return len(self.metrics)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as dictionaries and numbers that JSON can hold: None is undefined."""
@@ -71,7 +71,7 @@ class Summary(Mapping[str, Estimated]):
         return found
 
     def __repr__(self) -> str:
-        width = max(map(len, self.figures))
+        width = max(map(len, self.metrics))
         header = (
             f'{self.problems} problems in {self.clusters} clusters; {100 * self.confidence:g} % '
             f'intervals for {ESTIMAND}'
@@ -80,12 +80,12 @@ class Summary(Mapping[str, Estimated]):
         lines += [
             f'{name:{width}}  {_told(one.value)}  {_told(one.low)}  {_told(one.high)}  '
             f'{one.problems:8}'
-            for name, one in self.figures.items()
+            for name, one in self.metrics.items()
             if one.problems
         ]
-        if undefined := sum(not one.problems for one in self.figures.values()):
-            lines.append(f'{undefined} more figures are undefined: no problem has k samples')
-        if any(math.isnan(one.low) for one in self.figures.values() if one.problems):
+        if undefined := sum(not one.problems for one in self.metrics.values()):
+            lines.append(f'{undefined} more metrics are undefined: no problem has k samples')
+        if any(math.isnan(one.low) for one in self.metrics.values() if one.problems):
             lines.append(f'–: fewer than {LEAST_CLUSTERS} clusters, too few for an interval')
         return '\n'.join(lines)
 
@@ -98,9 +98,9 @@ def summarize(
     clusters: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Summary:
-    """Return average@n, pass@k, G-Pass@k_τ, mG-Pass@k and loss@k of P problems, with intervals.
+    """Return average@n, pass@k, G-Pass@k_τ, mG-Pass@k and stability gap@k, with intervals.
 
-    Each figure is a mean over the problems that have the k samples it needs. Intervals are for a
+    Each metric is a mean over the problems that have the k samples it needs. Intervals are for a
     population of problems like these: a BCa bootstrap over clusters with a fixed seed, or Wilson's
     interval where fewer than about 20 clusters deviate from the others.
 
@@ -116,7 +116,7 @@ def summarize(
 
     Returns:
         The estimates by name: ``average@8`` (``average@n`` where n differs, ``accuracy`` where n is
-        1), ``pass@4``, ``G-Pass@4_0.5``, ``mG-Pass@4``, ``loss@4``.
+        1), ``pass@4``, ``G-Pass@4_0.5``, ``mG-Pass@4``, ``stability gap@4``.
 
     Raises:
         ValueError: If there is no problem, a count is negative or isn't an integer, c > n, k < 1,
@@ -127,7 +127,7 @@ def summarize(
     >>> round(found['G-Pass@4_1.0'].value, 3)
     0.652
     >>> list(found)
-    ['average@8', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4', 'loss@4']
+    ['average@8', 'pass@4', 'G-Pass@4_0.5', 'G-Pass@4_1.0', 'mG-Pass@4', 'stability gap@4']
     """
     if np.ndim(c) != 1 or np.shape(n) not in ((), np.shape(c)) or not np.size(c):
         raise ValueError(
@@ -137,10 +137,10 @@ def summarize(
     if not 0 < confidence < 1:
         raise ValueError(f'confidence is {confidence}; it is a chance between 0 and 1')
     samples, right = problem_counts(n, c)
-    figures = _figures(np.atleast_1d(k), np.atleast_1d(taus), samples)
-    values = np.stack([one.estimator()(samples, right) for one in figures], axis=1)
+    metrics = _metrics(np.atleast_1d(k), np.atleast_1d(taus), samples)
+    values = np.stack([one.estimator()(samples, right) for one in metrics], axis=1)
     groups = _clusters(clusters, len(samples))
-    bounds = np.zeros(len(figures)), [one.most for one in figures]
+    bounds = np.zeros(len(metrics)), [one.most for one in metrics]
     settings = asdict(IntervalSettings(level=confidence))
     found = bootstrap_means(values, groups, bounds=bounds, **settings)
     return Summary(
@@ -151,7 +151,7 @@ def summarize(
                 float(found.high[i]),
                 int((~np.isnan(values[:, i])).sum()),
             )
-            for i, one in enumerate(figures)
+            for i, one in enumerate(metrics)
         },
         len(samples),
         len(np.unique(groups)),
@@ -159,8 +159,8 @@ def summarize(
     )
 
 
-def _figures(k: NDArray[Any], taus: NDArray[Any], samples: NDArray[np.int64]) -> list[Figure]:
-    """Return the figures that n and c give; average@n names n where it is the same for all."""
+def _metrics(k: NDArray[Any], taus: NDArray[Any], samples: NDArray[np.int64]) -> list[Metric]:
+    """Return the metrics that n and c give; average@n names n where it is the same for all."""
     if k.dtype.kind not in 'iu' or (k < 1).any():
         raise ValueError(f'k is {k.tolist()}; give whole numbers from 1')
     ks = tuple(k.tolist())
@@ -168,7 +168,7 @@ def _figures(k: NDArray[Any], taus: NDArray[Any], samples: NDArray[np.int64]) ->
     equal = int(samples[0]) if (samples == samples[0]).all() else None
     return [
         one.of_n(equal) if one.n else one
-        for one in result_figures(protocol)
+        for one in result_metrics(protocol)
         if one.family.estimator
     ]
 

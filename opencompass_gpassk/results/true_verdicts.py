@@ -22,9 +22,9 @@ from opencompass_gpassk.metrics.judge_error import (
 )
 from opencompass_gpassk.metrics.missing import expected_by_right
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.results.figure_values import FigureValues, percent
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, Figure
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.metric import ACCURACY, G_PASS, Metric
+from opencompass_gpassk.results.metric_values import MetricValues, percent
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import PEOPLE, Problem, Trial, TrialTable, Verdict
 
@@ -127,14 +127,14 @@ class TrueVerdicts:
         chances = np.stack([of_wrong, np.where(right, 1 - called_wrong, called_wrong)])
         return lambda rng: chances
 
-    def figures(
-        self, values: FigureValues, figures: Sequence[Figure], chances: Chances, draws: int
-    ) -> Iterator[FigureValues]:
-        """Yield the values of figures under draws of the true verdicts.
+    def metrics(
+        self, values: MetricValues, metrics: Sequence[Metric], chances: Chances, draws: int
+    ) -> Iterator[MetricValues]:
+        """Yield the values of metrics under draws of the true verdicts.
 
         Args:
             values: The recorded values.
-            figures: The figures.
+            metrics: The metrics.
             chances: Draws the chances of the outcomes, shape (2, O), of a wrong answer and of a
                 right one; further columns are of outcomes that no trial has.
             draws: Number of draws.
@@ -147,7 +147,7 @@ class TrueVerdicts:
             correct, judged = np.zeros((2, len(values.table)), dtype=bool)
             correct[self._judged], judged[self._judged] = right[self._at], True
             trials = replace(values.trials, judged=judged, correct=correct)
-            yield FigureValues(values.table, values.protocol, trials, figures)
+            yield MetricValues(values.table, values.protocol, trials, metrics)
 
 
 def _certain(problem: Problem, trial: Trial, known: Mapping[str, bool]) -> bool | None:
@@ -161,7 +161,7 @@ def _certain(problem: Problem, trial: Trial, known: Mapping[str, bool]) -> bool 
 
 
 def judge_error(
-    values: FigureValues, audit: Mapping[str, Any], intervals: Mapping[str, Sequence[float]]
+    values: MetricValues, audit: Mapping[str, Any], intervals: Mapping[str, Sequence[float]]
 ) -> dict[str, Any]:
     """Return the field ``judge_error`` of a result.
 
@@ -169,13 +169,13 @@ def judge_error(
         values: The recorded values.
         audit: What labels say of the judge, see
             :func:`~opencompass_gpassk.judging.audit_sample.judge_audit`; empty without labels.
-        intervals: The figures' confidence intervals.
+        intervals: The metrics' confidence intervals.
 
     Returns:
-        ``sensitivity``: what errors would make of the figure that they change most. With labels
-        also ``labelled``, the audit; and ``figures``: key of a figure, groups included →
-        ``estimate`` under true verdicts; ``range``, for the figure of these samples;
-        ``with_sampling``, for a population of problems, if the figure has an interval. Both are for
+        ``sensitivity``: what errors would make of the metric that they change most. With labels
+        also ``labelled``, the audit; and ``metrics``: key of a metric, groups included →
+        ``estimate`` under true verdicts; ``range``, for the metric of these samples;
+        ``with_sampling``, for a population of problems, if the metric has an interval. Both are for
         95 %; all are in percent.
     """
     found: dict[str, Any] = {'sensitivity': _sensitivity(values)}
@@ -183,24 +183,24 @@ def judge_error(
         truth = TrueVerdicts(values.table, audit['known'], audit['outcomes'])
         chances = LabelledOutcomes.of(audit['outcomes'], truth.outcomes).chances
         found['labelled'] = {name: list(row) for name, row in audit['outcomes'].items()}
-        found['figures'] = _estimates(values, truth, chances, intervals)
+        found['metrics'] = _estimates(values, truth, chances, intervals)
     return found
 
 
 def _estimates(
-    values: FigureValues,
+    values: MetricValues,
     truth: TrueVerdicts,
     chances: Chances,
     intervals: Mapping[str, Sequence[float]],
 ) -> dict[str, dict[str, Any]]:
-    figures = [
-        figure
+    metrics = [
+        metric
         for columns in values.columns.values()
-        for figure in columns.figures
-        if figure.family.verdicts
+        for metric in columns.metrics
+        if metric.family.verdicts
     ]
     drawn: dict[str, list[float]] = {}
-    every = truth.figures(values, figures, chances, DRAWS)
+    every = truth.metrics(values, metrics, chances, DRAWS)
     for one in with_progress(every, DRAWS, 'true verdicts', 'draw', shown=True):
         for label, part in values.parts.items():
             for key, value in one.means(part).items():
@@ -208,8 +208,8 @@ def _estimates(
     found = {}
     for label, part in values.parts.items():
         recorded = values.means(part)
-        for figure in figures:
-            key = in_group(label, figure.key)
+        for metric in metrics:
+            key = in_group(label, metric.key)
             if key not in drawn or np.isnan(drawn[key]).any():
                 continue
             estimate, (low, high) = float(np.mean(drawn[key])), truth_range(drawn[key])
@@ -217,16 +217,16 @@ def _estimates(
             if key in intervals:
                 # The parts are independent; so combined by Zou and Donner, Statistics in Medicine
                 # 27 (2008), 1693-1702.
-                below, above = (abs(recorded[figure.key] - end) for end in intervals[key])
+                below, above = (abs(recorded[metric.key] - end) for end in intervals[key])
                 found[key]['with_sampling'] = [
-                    max(100 * figure.least, estimate - math.hypot(estimate - low, below)),
-                    min(100 * figure.most, estimate + math.hypot(high - estimate, above)),
+                    max(100 * metric.least, estimate - math.hypot(estimate - low, below)),
+                    min(100 * metric.most, estimate + math.hypot(high - estimate, above)),
                 ]
     return found
 
 
 def truth_range(drawn: Sequence[float]) -> tuple[float, float]:
-    """Return the range of a figure under true verdicts, from its draws in their order.
+    """Return the range of a metric under true verdicts, from its draws in their order.
 
     Every second draw has errors concentrated in few problems. The range holds those of both, since
     labels hardly tell which is so.
@@ -236,18 +236,18 @@ def truth_range(drawn: Sequence[float]) -> tuple[float, float]:
     return float(ends[:, 0].min()), float(ends[:, 1].max())
 
 
-def most_sensitive(protocol: Protocol) -> Figure:
-    """Return the figure that wrong verdicts change most: all of the most samples are right."""
+def most_sensitive(protocol: Protocol) -> Metric:
+    """Return the metric that wrong verdicts change most: all of the most samples are right."""
     return G_PASS(k=protocol.ks[-1], tau=1.0) if protocol.ks else ACCURACY(n=protocol.n)
 
 
-def _sensitivity(values: FigureValues) -> dict[str, Any]:
+def _sensitivity(values: MetricValues) -> dict[str, Any]:
     """Return what errors that are independent between samples would make of the recorded verdicts.
 
-    ``figure`` is the key of the most sensitive figure; ``rates`` is error → its rate in percent →
-    the expected figure in percent.
+    ``metric`` is the key of the most sensitive metric; ``rates`` is error → its rate in percent →
+    the expected metric in percent.
     """
-    figure = most_sensitive(values.protocol)
+    metric = most_sensitive(values.protocol)
     members = list(values.parts[''].members)
     trials = values.trials
     n, c = trials.known[members, None], trials.c[members, None]
@@ -257,7 +257,7 @@ def _sensitivity(values: FigureValues) -> dict[str, Any]:
     rates = Rates.fitted(trials.known, trials.c) if trials.known.any() else Rates.of(1, 1)
     for known, gone in np.unique(np.hstack([n, missing]), axis=0):
         rows = ((n == known) & (missing == gone))[:, 0]
-        of_count[rows, : known + 1] = expected_by_right(figure.estimator(), known, gone, rates)
+        of_count[rows, : known + 1] = expected_by_right(metric.estimator(), known, gone, rates)
     expected: dict[str, dict[str, float]] = {}
     for error in ERRORS:
         for rate in RATES:
@@ -265,13 +265,13 @@ def _sensitivity(values: FigureValues) -> dict[str, Any]:
             chance = binom.pmf(c - count if wrong else count - c, c if wrong else n - c, rate)
             mean = percent((chance * of_count).sum(axis=1))
             expected.setdefault(error, {})[f'{100 * rate:g}'] = mean
-    return {'figure': figure.key, 'rates': expected}
+    return {'metric': metric.key, 'rates': expected}
 
 
 def planned_ranges(
-    values: FigureValues, labels: Sequence[int], labelled: Labelled
+    values: MetricValues, labels: Sequence[int], labelled: Labelled
 ) -> dict[int, tuple[float, float]]:
-    """Return the range of the most sensitive figure that an audit of a run will give.
+    """Return the range of the most sensitive metric that an audit of a run will give.
 
     Args:
         values: The recorded values.
@@ -282,7 +282,7 @@ def planned_ranges(
     Returns:
         Number of labels → its 95 % range in percent, without sampling.
     """
-    truth, figure = TrueVerdicts(values.table, {}, labelled), most_sensitive(values.protocol)
+    truth, metric = TrueVerdicts(values.table, {}, labelled), most_sensitive(values.protocol)
     assumed = truth.with_rates(ASSUMED, ASSUMED)
     if labelled:
         assumed = LabelledOutcomes.of(labelled, truth.outcomes).chances
@@ -291,7 +291,7 @@ def planned_ranges(
     of_wrong, of_right = drawn[:, : len(truth.outcomes)]
     right = float(values.trials.c.sum() / max(values.trials.known.sum(), 1))
     shares = right * of_right / (right * of_right + (1 - right) * of_wrong)
-    recorded = values.means(values.parts[''])[figure.key]
+    recorded = values.means(values.parts[''])[metric.key]
     found = {}
     for number in labels:
         if number >= truth.answers:  # all are labelled
@@ -300,8 +300,8 @@ def planned_ranges(
         given = number * truth.counts / max(truth.counts.sum(), 1.0)
         chances = LabelledOutcomes(truth.counts, given, shares).chances
         drawn = [
-            one.means(values.parts[''])[figure.key]
-            for one in truth.figures(values, [figure], chances, PLAN_DRAWS)
+            one.means(values.parts[''])[metric.key]
+            for one in truth.metrics(values, [metric], chances, PLAN_DRAWS)
         ]
         found[number] = truth_range(drawn)
     return found

@@ -1,4 +1,4 @@
-"""Warnings of a result: reasons to trust its figures less."""
+"""Warnings of a result: reasons to trust its metrics less."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from opencompass_gpassk.inference.sampling import (
 )
 from opencompass_gpassk.metrics.independence import Independence
 from opencompass_gpassk.metrics.sample_size import ADVISED
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     G_PASS,
     GROUP_ACCURACY,
     Side,
-    parse_figure,
+    parse_metric,
 )
 from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.protocol import Protocol
@@ -30,21 +30,21 @@ from opencompass_gpassk.results.result import Counts, Result, Versions
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
-    """Return the bounds of the main figures as text, such as ``pass@4 50.0 to 62.5``.
+    """Return the bounds of the main metrics as text, such as ``pass@4 50.0 to 62.5``.
 
     Args:
-        found: Key of a figure → its bounds.
+        found: Key of a metric → its bounds.
         protocol: The protocol of the measurement.
-        side: Plain or sound figures.
+        side: Plain or sound metrics.
     """
     k, tau = max(protocol.ks, default=None), max(protocol.taus, default=None)
     shown = [
-        f'{figure.heading} {low:.1f} to {high:.1f}'
+        f'{metric.heading} {low:.1f} to {high:.1f}'
         for key, (low, high) in found.items()
-        if (figure := parse_figure(key).of_n(protocol.n)).side is side
-        and figure.family.in_summary
-        and figure.k in (None, k)
-        and figure.tau in (None, tau)
+        if (metric := parse_metric(key).of_n(protocol.n)).side is side
+        and metric.family.in_summary
+        and metric.k in (None, k)
+        and metric.tau in (None, tau)
         and not math.isnan(low + high)
     ]
     return ', '.join(shown)
@@ -67,7 +67,7 @@ def result_warnings(
     sampling: Sequence[Mapping[str, Any]],
     unused: str = '',
 ) -> list[str]:
-    """Return the reasons to trust a result's figures less.
+    """Return the reasons to trust a result's metrics less.
 
     Args:
         protocol: The protocol of the measurement.
@@ -85,7 +85,7 @@ def result_warnings(
     # The most important first: the end of a job shows three.
     found = unapplied + [
         f'{excluded} of {counts.problems} problems have fewer than k = {k} responses, or none '
-        f'with a verdict, and are left out of the figures at {k}'
+        f'with a verdict, and are left out of the metrics at {k}'
         for k, excluded in reversed(counts.excluded.items())
         if excluded
     ]
@@ -130,17 +130,17 @@ def _silent(protocol: Protocol, counts: Counts) -> list[str]:
 
 
 def _unrecognised(protocol: Protocol, result: Result) -> list[str]:
-    """Return a warning if many responses without a recognised answer may change the figures."""
+    """Return a warning if many responses without a recognised answer may change the metrics."""
     share = result.shares['unrecognised']
     if not share >= MANY_UNRECOGNISED:
         return []
-    figure = ACCURACY(n=protocol.n)
+    metric = ACCURACY(n=protocol.n)
     if protocol.ks:
-        figure = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
-    low, high = result.bounds[figure.key]
+        metric = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
+    low, high = result.bounds[metric.key]
     return [
         f'{share:.1f} % of responses have no recognised answer and count as wrong; '
-        f'{figure.heading} lies between {low:.1f} and {high:.1f}'
+        f'{metric.heading} lies between {low:.1f} and {high:.1f}'
     ]
 
 
@@ -189,7 +189,7 @@ def _response_warnings(
     for names in unknown:
         found.append(
             f'sampling {NOT_KNOWN}: {names}; the server was not seen to apply these, and may have '
-            'drawn with values of its own, which changes every figure by an unknown amount; to '
+            'drawn with values of its own, which changes every metric by an unknown amount; to '
             'be sure, serve the model with vLLM, SGLang or llama.cpp and run it again'
         )
     if len(sampling) > 1:
@@ -208,7 +208,7 @@ def _verdict_warnings(protocol: Protocol, result: Result) -> list[str]:
         told = ', '.join(f'{short_line(why, LONGEST_REASON)} {count}' for why, count in reasons)
         found.append(
             f'{unjudged} of {counts.trials} responses are unjudged{told and f" ({told})"}: '
-            'figures are expected values over their verdicts'
+            'metrics are expected values over their verdicts'
         )
     if skipped := result.judging.reasons.get('unknown: budget'):
         found.append(
@@ -228,19 +228,19 @@ def _verdict_warnings(protocol: Protocol, result: Result) -> list[str]:
     if coverage < 100 and line:
         found.append(
             f'coverage is {coverage:.2f} %: if all open responses were wrong, or all right, the '
-            f'figures would be {line}'
+            f'metrics would be {line}'
         )
     for k, excluded in result.reasoning.excluded.items():
         if excluded > counts.excluded[k]:
             found.append(
                 f'{excluded} of {counts.problems} problems have fewer than k = {k} responses, '
-                f'or none known to be sound or not, and are left out of the sound figures at {k}'
+                f'or none known to be sound or not, and are left out of the sound metrics at {k}'
             )
     sound = result.reasoning.sound
     if sound.get('unknown') and (line := bounds_line(result.bounds, protocol, Side.SOUND)):
         found.append(
             f'{sound["unknown"]} of {sound["right"]} right responses have no scores of their '
-            'reasoning: sound figures are expected values over these; if none of them were sound, '
+            'reasoning: sound metrics are expected values over these; if none of them were sound, '
             f'or all, they would be {line}'
         )
     return found
@@ -253,7 +253,7 @@ def _version_warnings(versions: Versions) -> list[str]:
         found.append(
             f'{versions.incomplete} of {groups + versions.incomplete} questions have fewer '
             f'than {versions.per_group} versions here: they count for the accuracy on versions, '
-            'but not for the figures that compare the versions of a question'
+            'but not for the metrics that compare the versions of a question'
         )
     missing = groups - versions.originals
     if missing:
@@ -262,7 +262,7 @@ def _version_warnings(versions: Versions) -> list[str]:
             'OOR, understanding and drop are undefined'
         )
     unjudged = {
-        name: count - (0 if parse_figure(name).family is GROUP_ACCURACY else missing)
+        name: count - (0 if parse_metric(name).family is GROUP_ACCURACY else missing)
         for name, count in versions.excluded.items()
     }
     if any(count > 0 for count in unjudged.values()):

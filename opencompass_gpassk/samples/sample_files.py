@@ -52,7 +52,7 @@ NO_PATH = re.compile(r'[^\w.@+=-]+')
 LOOKS_LIKE = (
     (('origin_prompt', 'prediction'), 'a prediction file of OpenCompass; name its run’s folder'),
     (('kind', 'schema'), 'the trials of a result; read them with gpassk report'),
-    (('figures', 'signature'), 'a result of gpassk; read it with gpassk report'),
+    (('metrics', 'signature'), 'a result of gpassk; read it with gpassk report'),
     (('results', 'configs'), 'lm-eval’s summary; run it with --log_samples, name samples_*.jsonl'),
     (('model_output', 'index'), 'a prediction file of EvalScope; name its folder reviews/<model>'),
     (('report_version', 'score'), 'a report of EvalScope; name its folder reviews/<model>'),

@@ -197,10 +197,10 @@ def infer_in_shards(
 
 
 def evaluate(work_dir: Path, dataset: dict[str, Any], **model: Any) -> dict[str, Any]:
-    """Evaluate with OpenCompass's task; return the result file, its figures at the top level."""
+    """Evaluate with OpenCompass's task; return the result file, its metrics at the top level."""
     OpenICLEvalTask(config(work_dir, dataset, **model)).run()
     made = json.loads((work_dir / f'results/demo/{dataset["abbr"]}.json').read_text('utf-8'))
-    return {**made, **made.get('figures', {}), **made.get('shares', {})}
+    return {**made, **made.get('metrics', {}), **made.get('shares', {})}
 
 
 def counts(result: dict[str, Any]) -> list[int]:

@@ -93,8 +93,8 @@ def make_unjudged(values: Sequence[tuple[float | None, float | None]]) -> dict[s
         for name, value in made.items()
         if name in ('schema', 'benchmark', 'signature', 'reasoning', 'groups', 'warnings')
     }
-    figures = made['figures'].items()
-    result['figures'] = {name: one for name, one in figures if name.split('/')[-1] in kept}
+    metrics = made['metrics'].items()
+    result['metrics'] = {name: one for name, one in metrics if name.split('/')[-1] in kept}
     result['signature']['judge'] = 'none'
     result['counts'] = {'problems': len(values)}
     del result['reasoning']['sound']

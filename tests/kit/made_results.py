@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opencompass_gpassk.report.board import Board
-from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.figure_values import bounds as figure_bounds
-from opencompass_gpassk.results.make_result import table_figures
+from opencompass_gpassk.results.make_result import table_metrics
+from opencompass_gpassk.results.metric_values import MetricValues
+from opencompass_gpassk.results.metric_values import bounds as metric_bounds
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Result
 from opencompass_gpassk.trials import SCHEMA, Problem, Trial, TrialTable, Verdict
@@ -88,19 +88,19 @@ def make_version_result(
     return as_result(TrialTable(problems, trials), protocol, benchmark=benchmark, greedy=greedy)
 
 
-def figures(table: TrialTable, protocol: Protocol) -> dict[str, Any]:
-    """Return what a result says of a table, its figures and shares beside its fields."""
-    return flat(table_figures(FigureValues(table, protocol)))
+def metrics(table: TrialTable, protocol: Protocol) -> dict[str, Any]:
+    """Return what a result says of a table, its metrics and shares beside its fields."""
+    return flat(table_metrics(MetricValues(table, protocol)))
 
 
 def flat(result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a result with all figures and shares at the top level."""
-    return {**result, **result['figures'], **(result.get('shares') or {})}
+    """Return a result with all metrics and shares at the top level."""
+    return {**result, **result['metrics'], **(result.get('shares') or {})}
 
 
 def bounds(table: TrialTable, protocol: Protocol) -> dict[str, list[float]]:
-    """Return the bounds of a table's figures."""
-    return figure_bounds(FigureValues(table, protocol))
+    """Return the bounds of a table's metrics."""
+    return metric_bounds(MetricValues(table, protocol))
 
 
 def as_result(
@@ -109,7 +109,7 @@ def as_result(
     """Return the result of a table, as the evaluator stores it."""
     sampling = {'greedy': True} if greedy else {'temperature': 1.0, 'top_p': 0.8}
     made = {
-        **table_figures(FigureValues(table, protocol)),
+        **table_metrics(MetricValues(table, protocol)),
         'schema': SCHEMA,
         'benchmark': benchmark,
         'k': list(protocol.ks),
@@ -137,9 +137,9 @@ def typed(results: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Resul
     }
 
 
-def result_of(figures: Mapping[str, float], n: int, **fields: Any) -> Result:
-    """Return a result with these figures."""
-    made = {'schema': SCHEMA, 'benchmark': 'b', 'figures': figures, 'signature': {'n': n}}
+def result_of(metrics: Mapping[str, float], n: int, **fields: Any) -> Result:
+    """Return a result with these metrics."""
+    made = {'schema': SCHEMA, 'benchmark': 'b', 'metrics': metrics, 'signature': {'n': n}}
     return Result.of(made | fields)
 
 

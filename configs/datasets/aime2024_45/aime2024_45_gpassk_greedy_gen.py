@@ -1,7 +1,7 @@
 """AIME2024-45 from a file of your own, decoded greedily, once.
 
 arXiv 2412.13147 reports AIME2024-45, but its list of problems isn't published: AIME 2024 I and II
-have 30 problems, and the published figures fit multiples of 1/45. Put your own list into
+have 30 problems, and the published metrics fit multiples of 1/45. Put your own list into
 aime2024-45.jsonl in the folder in GPASSK_DATA, or name that file. Without it, the 30 problems are
 loaded and shown as AIME2024-30; they can't be compared with the published column.
 

@@ -1,1 +1,1 @@
-"""A report's figures: one file a kind."""
+"""A report's charts: one file a kind."""

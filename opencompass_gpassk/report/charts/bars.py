@@ -15,7 +15,7 @@ from opencompass_gpassk.report.charts.style import (
     put_undefined,
     shown_label,
 )
-from opencompass_gpassk.results.figures import G_PASS, PASS
+from opencompass_gpassk.results.metric import G_PASS, PASS
 from opencompass_gpassk.results.result import Estimate
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def plot_bars(
     Args:
         axis: Where to draw.
         names: M models, from the top.
-        series: Name of a figure → M values in percent. An interval is drawn as a line; None has
+        series: Name of a metric → M values in percent. An interval is drawn as a line; None has
             no bar, and NaN a dash.
     """
     height = THICKNESS / len(series)
@@ -70,9 +70,9 @@ def benchmark_bars(benchmark: Benchmark) -> Chart:
     entries = [entry for entry in benchmark.entries if k in entry.ks or entry.greedy is not None]
     highest, strictest = PASS(k=k), G_PASS(k=k, tau=benchmark.taus[-1])
     series = {
-        highest.heading: [entry.figure(highest) for entry in entries],
+        highest.heading: [entry.metric(highest) for entry in entries],
         'greedy': [entry.greedy_accuracy() for entry in entries],
-        strictest.heading: [entry.figure(strictest) for entry in entries],
+        strictest.heading: [entry.metric(strictest) for entry in entries],
     }
     series = {name: row for name, row in series.items() if any(v is not None for v in row)}
     told = f'{benchmark.name}: {", ".join(series)}.'

@@ -20,8 +20,8 @@ from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
 from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.report.board import Benchmark, Trials
 from opencompass_gpassk.report.charts.style import Chart, Looks, colour_of, plot_line
-from opencompass_gpassk.results.figures import G_PASS
 from opencompass_gpassk.results.groups import headline_problems
+from opencompass_gpassk.results.metric import G_PASS
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Growth:
-    """Estimates of a figure from growing numbers of samples.
+    """Estimates of a metric from growing numbers of samples.
 
     Attributes:
         samples: Shape (S,): numbers of samples, from k to n.
@@ -53,7 +53,7 @@ class Growth:
 
 
 def growth(table: TrialTable, estimator: Estimator) -> Growth | None:
-    """Return a figure by number of samples, None if no problem has more than k judged samples.
+    """Return a metric by number of samples, None if no problem has more than k judged samples.
 
     A problem with too few samples gives all that it has. The variance of an estimate from m of n
     samples is the variance over all choices of m among the n (exact, hypergeometric) plus that of
@@ -62,7 +62,7 @@ def growth(table: TrialTable, estimator: Estimator) -> Growth | None:
 
     Args:
         table: The trials.
-        estimator: The figure.
+        estimator: The metric.
     """
     chosen = headline_problems(table.problems)
     right = _right_so_far(table)

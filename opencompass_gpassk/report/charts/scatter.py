@@ -19,9 +19,9 @@ from opencompass_gpassk.report.charts.style import (
     intervals_told,
     shown_label,
 )
-from opencompass_gpassk.results.figures import ACCURACY, DROP, FALSE_POSITIVES, G_PASS, Figure
+from opencompass_gpassk.results.metric import ACCURACY, DROP, FALSE_POSITIVES, G_PASS, Metric
 from opencompass_gpassk.results.result import Entry, Estimate
-from opencompass_gpassk.results.token_figures import MEAN
+from opencompass_gpassk.results.token_metrics import MEAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ LEAST_SPAN = 10.0  # points that an axis covers at least
 
 
 def plot_points(axis: Axes, points: Points, looks: Looks) -> None:
-    """Draw one point per model, with the intervals of both figures.
+    """Draw one point per model, with the intervals of both metrics.
 
     Args:
         axis: Where to draw.
@@ -53,7 +53,7 @@ def plot_points(axis: Axes, points: Points, looks: Looks) -> None:
     axis.margins(0.08)
     for limits, put in ((axis.get_xlim(), axis.set_xlim), (axis.get_ylim(), axis.set_ylim)):
         middle, half = sum(limits) / 2, max(limits[1] - limits[0], LEAST_SPAN) / 2
-        put(middle - half, middle + half)  # wide enough, also with one model or equal figures
+        put(middle - half, middle + half)  # wide enough, also with one model or equal metrics
 
 
 def plot_drop(axis: Axes, points: Points, looks: Looks) -> None:
@@ -109,9 +109,9 @@ def drop_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -
 
 def tokens_chart(benchmark: Benchmark, k: int, looks: Looks) -> Chart | None:
     """Return the chart of stability against the length of responses; None if no length is known."""
-    figure = G_PASS(k=k, tau=1.0)
+    metric = G_PASS(k=k, tau=1.0)
     points = {
-        entry.label: (entry.result.tokens.figures.get(MEAN, math.nan), number(entry.figure(figure)))
+        entry.label: (entry.result.tokens.metrics.get(MEAN, math.nan), number(entry.metric(metric)))
         for entry in benchmark.entries
     }
     if all(any(map(math.isnan, point)) for point in points.values()):
@@ -119,9 +119,9 @@ def tokens_chart(benchmark: Benchmark, k: int, looks: Looks) -> Chart | None:
 
     def plot(axis: Axes) -> None:
         plot_points(axis, points, looks)
-        axis.set(xlabel='mean tokens of a response', ylabel=f'{figure.heading} (%)')
+        axis.set(xlabel='mean tokens of a response', ylabel=f'{metric.heading} (%)')
 
-    told = f'{benchmark.name}: {figure.heading} by the mean tokens of a response.'
+    told = f'{benchmark.name}: {metric.heading} by the mean tokens of a response.'
     told += intervals_told(y for _, y in points.values())
     return Chart(f'{benchmark.name}_tokens_k{k}', told, plot)
 
@@ -147,8 +147,8 @@ def false_positives_chart(panel: tuple[str, str], results: Sequence[Entry], look
     return Chart(f'{"_".join(panel)}_fpr', told, plot)
 
 
-def _points(results: Sequence[Entry], figure: Figure) -> dict[str, tuple[float, float]]:
-    """Return label → accuracy and another figure."""
+def _points(results: Sequence[Entry], metric: Metric) -> dict[str, tuple[float, float]]:
+    """Return label → accuracy and another metric."""
     return {
-        one.label: (number(one.figure(ACCURACY())), number(one.figure(figure))) for one in results
+        one.label: (number(one.metric(ACCURACY())), number(one.metric(metric))) for one in results
     }

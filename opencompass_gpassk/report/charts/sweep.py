@@ -1,4 +1,4 @@
-"""Figures against a sampling parameter, from runs that differ in it; Figure 5 of 2412.13147."""
+"""Metrics against a sampling parameter, from runs that differ in it; Figure 5 of 2412.13147."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.charts.style import Chart, intervals_told, plot_lines, shown_label
-from opencompass_gpassk.results.figures import ACCURACY, G_PASS, PASS
+from opencompass_gpassk.results.metric import ACCURACY, G_PASS, PASS
 from opencompass_gpassk.results.result import Entry
 
 if TYPE_CHECKING:
@@ -73,11 +73,11 @@ def sweeps(benchmark: Benchmark) -> list[Sweep]:
 
 
 def sweep_chart(benchmark: Benchmark, sweep: Sweep) -> Chart:
-    """Return the chart of a sweep, at the greatest k: one line per figure."""
+    """Return the chart of a sweep, at the greatest k: one line per metric."""
     k, taus = benchmark.ks[-1], benchmark.taus
     middle = [tau for tau in taus if 0.5 <= tau < taus[-1]][:1]
     shown = [ACCURACY(), PASS(k=k), *(G_PASS(k=k, tau=tau) for tau in (*middle, taus[-1]))]
-    series = {one.heading: [entry.figure(one) for _, entry in sweep.entries] for one in shown}
+    series = {one.heading: [entry.metric(one) for _, entry in sweep.entries] for one in shown}
     values = [value for value, _ in sweep.entries]
     looks = {name: index for index, name in enumerate(series)}
 
@@ -89,7 +89,7 @@ def sweep_chart(benchmark: Benchmark, sweep: Sweep) -> Chart:
 
     rest = ''.join(f', {name} {value}' for name, value in sweep.fixed.items())
     told = f'{benchmark.name}: {sweep.model} by {sweep.parameter}{rest}.'
-    told += intervals_told(figure for row in series.values() for figure in row)
+    told += intervals_told(metric for row in series.values() for metric in row)
     return Chart(f'{benchmark.name}_sweep_{sweep.parameter}_{sweep.model}', told, plot)
 
 

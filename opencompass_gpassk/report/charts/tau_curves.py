@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.charts.style import Chart, Looks, intervals_told, plot_lines
-from opencompass_gpassk.results.figures import G_PASS
+from opencompass_gpassk.results.metric import G_PASS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def plot_thresholds(
     Args:
         axis: Where to draw.
         taus: T thresholds, ascending; they are the ticks.
-        series: Name → T figures in percent.
+        series: Name → T metrics in percent.
         looks: Name → number of the model.
         k: The number of samples.
     """
@@ -41,7 +41,7 @@ def tau_curves(benchmark: Benchmark, k: int, looks: Looks) -> Chart:
     """Return the chart of a benchmark at one k."""
     taus = benchmark.taus
     series = {
-        entry.label: [entry.figure(G_PASS(k=k, tau=tau)) for tau in taus]
+        entry.label: [entry.metric(G_PASS(k=k, tau=tau)) for tau in taus]
         for entry in benchmark.entries
         if k in entry.ks
     }

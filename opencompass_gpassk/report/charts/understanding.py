@@ -14,7 +14,7 @@ from opencompass_gpassk.report.charts.style import (
     name_rows,
     put_undefined,
 )
-from opencompass_gpassk.results.figures import UNDERSTANDING, UNDERSTANDING_SCORE
+from opencompass_gpassk.results.metric import UNDERSTANDING, UNDERSTANDING_SCORE
 from opencompass_gpassk.results.result import Entry, Estimate
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def plot_understanding(axis: Axes, scores: Mapping[str, Sequence[float]]) -> Non
 
 def understanding_chart(panel: tuple[str, str], results: Sequence[Entry]) -> Chart:
     """Return the chart of a benchmark and way of decoding."""
-    figures = (*UNDERSTANDING, UNDERSTANDING_SCORE)
-    scores = {one.label: [number(one.figure(family())) for family in figures] for one in results}
+    metrics = (*UNDERSTANDING, UNDERSTANDING_SCORE)
+    scores = {one.label: [number(one.metric(family())) for family in metrics] for one in results}
     told = f'{", ".join(panel)}: understanding of the questions whose original is right.'
     told += intervals_told((one[-1] for one in scores.values()), 'white-edged lines')
     plot = partial(plot_understanding, scores=scores)

@@ -1,4 +1,4 @@
-"""The figures on the page: how they are called, their columns, and their values."""
+"""The metrics on the page: how they are called, their columns, and their values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from opencompass_gpassk.report.board import GREEDY, Benchmark
 from opencompass_gpassk.report.cells import BRACKETS, few_legend, interval_legend
 from opencompass_gpassk.report.page.drawings import TOO_FEW
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     FAMILIES,
     Family,
-    Figure,
+    Metric,
     Over,
     Side,
 )
@@ -21,48 +21,48 @@ from opencompass_gpassk.results.result import Entry, Few
 
 
 class Column(NamedTuple):
-    """A figure with its heading and its meaning."""
+    """A metric with its heading and its meaning."""
 
-    figure: Figure
+    metric: Metric
     heading: str
     about: str
 
 
-def heading_of(figure: Figure) -> str:
-    """Return what a figure is called; that of accuracy says how responses were drawn."""
-    return 'greedy' if figure == GREEDY else figure.heading
+def heading_of(metric: Metric) -> str:
+    """Return what a metric is called; that of accuracy says how responses were drawn."""
+    return 'greedy' if metric == GREEDY else metric.heading
 
 
-def measured(entry: Entry, figure: Figure, group: str = '') -> float | None:
-    """Return a figure of an entry in percent; NaN if it is undefined, None if it wasn't measured.
+def measured(entry: Entry, metric: Metric, group: str = '') -> float | None:
+    """Return a metric of an entry in percent; NaN if it is undefined, None if it wasn't measured.
 
     Args:
         entry: The entry.
-        figure: :data:`GREEDY`, or a figure of the samples; without samples those of the greedy
+        metric: :data:`GREEDY`, or a metric of the samples; without samples those of the greedy
             result, but for its accuracy.
         group: Label of a group, '' for all problems.
     """
-    if figure == GREEDY:
+    if metric == GREEDY:
         return entry.greedy_accuracy(group)
-    return (entry if figure.family is ACCURACY else entry.result).figure(figure, group)
+    return (entry if metric.family is ACCURACY else entry.result).metric(metric, group)
 
 
-def known(entry: Entry, figure: Figure, group: str = '') -> float | None:
-    """Return a figure of an entry in percent; None if it is undefined or wasn't measured."""
-    value = measured(entry, figure, group)
+def known(entry: Entry, metric: Metric, group: str = '') -> float | None:
+    """Return a metric of an entry in percent; None if it is undefined or wasn't measured."""
+    value = measured(entry, metric, group)
     return None if value is None or math.isnan(value) else value
 
 
 def columns_at(benchmark: Benchmark, k: int | None, m: int | None) -> list[Column]:
-    """Return the columns of the figures at k that any entry has, for m versions of a question."""
+    """Return the columns of the metrics at k that any entry has, for m versions of a question."""
     return [
-        Column(figure, heading_of(figure), _about(figure))
-        for figure in _figures(benchmark, k, m)
-        if any(measured(entry, figure) is not None for entry in benchmark.entries)
+        Column(metric, heading_of(metric), _about(metric))
+        for metric in _metrics(benchmark, k, m)
+        if any(measured(entry, metric) is not None for entry in benchmark.entries)
     ]
 
 
-def _figures(benchmark: Benchmark, k: int | None, m: int | None) -> Iterator[Figure]:
+def _metrics(benchmark: Benchmark, k: int | None, m: int | None) -> Iterator[Metric]:
     for family, side in _families():
         if family is ACCURACY and side is Side.PLAIN:
             yield GREEDY
@@ -80,19 +80,19 @@ def _families() -> Iterator[tuple[Family, Side]]:
         yield from ((one, Side.PLAIN) for one in shown if one.over is over)
 
 
-def _about(figure: Figure) -> str:
-    if figure == GREEDY:
+def _about(metric: Metric) -> str:
+    if metric == GREEDY:
         return 'share of the problems that the greedy response solves'
-    if figure.side is Side.SOUND:
-        return f'like {figure.on(Side.PLAIN).heading}, but the reasoning must be valid too'
-    return figure.family.about.format(k=figure.k, tau=figure.tau, m=figure.m, n='n')
+    if metric.side is Side.SOUND:
+        return f'like {metric.on(Side.PLAIN).heading}, but the reasoning must be valid too'
+    return metric.family.about.format(k=metric.k, tau=metric.tau, m=metric.m, n='n')
 
 
 def column_notes(benchmark: Benchmark) -> list[str]:
-    """Return the notes on the intervals of a benchmark's figures."""
+    """Return the notes on the intervals of a benchmark's metrics."""
     cells: list[float | None] = []
     for entry in benchmark.entries:
-        for figure in (*(one.of_n(None) for one in entry.result.measured()), GREEDY):
-            cells.append(measured(entry, figure))
+        for metric in (*(one.of_n(None) for one in entry.result.measured()), GREEDY):
+            cells.append(measured(entry, metric))
     few = any(isinstance(value, Few) for value in cells)
     return [*interval_legend(cells, BRACKETS), *([few_legend(TOO_FEW)] if few else [])]

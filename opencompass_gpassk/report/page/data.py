@@ -26,7 +26,7 @@ from opencompass_gpassk.report.page.problems import (
     fit_responses,
     named,
 )
-from opencompass_gpassk.results.figures import SHARES
+from opencompass_gpassk.results.metric import SHARES
 from opencompass_gpassk.results.read import ModelResult, Sources, find_results
 from opencompass_gpassk.results.result import Entry, Result
 from opencompass_gpassk.runs.task_states import State, TaskState, states_of_results
@@ -310,7 +310,7 @@ def _marks(
     if state and state.state is not State.FINISHED:
         marks.append(('partial run', f'the task did not finish: {state}'))
     if (coverage := result.shares.get('coverage', math.nan)) < 100:
-        told = 'some responses have no verdict; figures are expected values over these'
+        told = 'some responses have no verdict; metrics are expected values over these'
         marks.append((f'coverage {share_text(coverage)} %', told))
     if lost := counts.lost:
         marks.append(('lost responses', f'{lost} of {counts.trials} responses are lost'))

@@ -41,12 +41,12 @@ def look(index: int) -> tuple[int, int]:
 
 
 def percent(value: float | None) -> str:
-    """Return a figure in percent as text, ``–`` if it is undefined."""
+    """Return a metric in percent as text, ``–`` if it is undefined."""
     return '–' if value is None else shown_cell(float(value), 1)
 
 
 def interval_of(value: float | None) -> Sequence[float] | None:
-    """Return the interval of a figure, None without one."""
+    """Return the interval of a metric, None without one."""
     return value.interval if isinstance(value, Estimate) else None
 
 
@@ -56,7 +56,7 @@ def span(ends: Sequence[float] | None) -> str:
 
 
 def told_interval(value: float | None) -> str:
-    """Return the interval of a figure as text; or that it rests on too few questions; or ''."""
+    """Return the interval of a metric as text; or that it rests on too few questions; or ''."""
     return f'{TOO_FEW} ({value.questions})' if isinstance(value, Few) else span(interval_of(value))
 
 
@@ -107,7 +107,7 @@ class Curve:
     Attributes:
         label: The model.
         index: Decides how it looks, see :func:`look`.
-        points: τ → figure in percent.
+        points: τ → metric in percent.
     """
 
     label: str
@@ -116,7 +116,7 @@ class Curve:
 
     @property
     def last(self) -> float:
-        """The figure at the greatest τ."""
+        """The metric at the greatest τ."""
         return list(self.points.values())[-1]
 
 
@@ -160,7 +160,7 @@ def curves_over_tau(curves: Sequence[Curve], taus: Sequence[float], k: int) -> M
     parts += _labels(curves[IN_FULL:], y, apart=False)
     return Markup(
         '<svg class=cv viewBox="0 0 {} {}" role=img aria-label="G-Pass@{} over τ; the table of all '
-        'figures holds the values">{}</svg>'
+        'metrics holds the values">{}</svg>'
     ).format(WIDTH, HEIGHT, k, Markup('').join(parts))
 
 

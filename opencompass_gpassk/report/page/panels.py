@@ -42,25 +42,25 @@ from opencompass_gpassk.report.page.drawings import (
     told_interval,
 )
 from opencompass_gpassk.report.page.problems import PageProblem, named
-from opencompass_gpassk.results.figure_values import cluster_names
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     CR,
     CR_BY_CHANCE,
     DROP,
     G_PASS,
     GROUP_ACCURACY,
-    LOSS,
     OOR,
     OOR_BY_CHANCE,
     PASS,
     SP_ACCURACY,
-    Figure,
+    STABILITY_GAP,
+    Metric,
     Side,
 )
-from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.metric_values import cluster_names
 from opencompass_gpassk.results.result import Entry
-from opencompass_gpassk.results.token_figures import MEAN, cost_text
+from opencompass_gpassk.results.token_metrics import MEAN, cost_text
 from opencompass_gpassk.results.warnings import warning_place
 from opencompass_gpassk.trials import ORIGINAL, TrialTable
 
@@ -130,7 +130,7 @@ def _panel(
     columns = columns_at(one.benchmark, k, one.m)
     sampled = k is not None and not one.m
     shown = _of_board(columns, k, one.m)
-    by = every if any(known(entry, every) is not None for entry in entries) else shown[0].figure
+    by = every if any(known(entry, every) is not None for entry in entries) else shown[0].metric
     order = sorted(range(len(entries)), key=lambda at: -(known(entries[at], by) or -1e-9))
     ranked = main and any(one.ranked.rank(at) for at in order)
     rows = []
@@ -144,7 +144,7 @@ def _panel(
                 'marks': one.marks[place],
                 'colour': look(index)[0],
                 'rank': _rank(one.ranked.rank(place)),
-                'cells': [_cell(entry, column.figure, greedy=sampled) for column in shown],
+                'cells': [_cell(entry, column.metric, greedy=sampled) for column in shown],
                 'dumbbell': dumbbell(known(entry, some), known(entry, every)),
                 'bar': solved_bar(*_solved(one, place)),
                 'tokens': _tokens(entry, k),
@@ -163,8 +163,8 @@ def _panel(
         'rows': rows,
         'curves': curves_over_tau(curves, taus, k) if curves and k else '',
         'more': curves[IN_FULL:],
-        'figures': [
-            (column.heading, column.about, [_cell(entry, column.figure) for entry in entries])
+        'metrics': [
+            (column.heading, column.about, [_cell(entry, column.metric) for entry in entries])
             for column in columns
         ],
     }
@@ -173,32 +173,32 @@ def _panel(
 def _of_board(columns: Sequence[Column], k: int | None, m: int | None) -> list[Column]:
     """Return the columns of the board: of samples, of questions in versions, or the first ones."""
     strictest = G_PASS(k=k, tau=1.0)
-    wanted = [AVERAGE, strictest, LOSS(k=k)]
+    wanted = [AVERAGE, strictest, STABILITY_GAP(k=k)]
     if m:
         wanted = [SP_ACCURACY(), AVERAGE, GREEDY, DROP(), GROUP_ACCURACY(m=m), OOR(), strictest]
     elif k is None:
-        wanted = [column.figure for column in columns]
-    found = {column.figure: column for column in columns}
+        wanted = [column.metric for column in columns]
+    found = {column.metric: column for column in columns}
     return [found[one] for one in wanted if one in found][:MOST_COLUMNS]
 
 
-def _cell(entry: Entry, figure: Figure, *, greedy: bool = False) -> list[str]:
-    """Return the lines of a cell: the figure, its interval, and what else is known of it."""
-    value = known(entry, figure)
+def _cell(entry: Entry, metric: Metric, *, greedy: bool = False) -> list[str]:
+    """Return the lines of a cell: the metric, its interval, and what else is known of it."""
+    value = known(entry, metric)
     more = [told_interval(value)]
-    chance = BY_CHANCE.get(figure.family)
+    chance = BY_CHANCE.get(metric.family)
     if chance and (by_chance := known(entry, chance())) is not None:
         more.append(f'by chance {percent(by_chance)}')
-    if greedy and figure == AVERAGE and (once := known(entry, GREEDY)) is not None:
+    if greedy and metric == AVERAGE and (once := known(entry, GREEDY)) is not None:
         more.append(f'greedy {percent(once)}')
-    if figure != GREEDY and (true := entry.true_figures.get(figure.key)):
+    if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):
         more.append(f'true {percent(true.estimate)} {span(true.range)}')
     return [percent(value), *filter(None, more)]
 
 
 def _tokens(entry: Entry, k: int | None) -> list[str]:
     """Return the mean tokens of a response, and per problem solved every time; [] if unknown."""
-    mean = entry.result.tokens.figures.get(MEAN, math.nan)
+    mean = entry.result.tokens.metrics.get(MEAN, math.nan)
     if math.isnan(mean):
         return []
     cost = cost_text(entry, k) if k else ''
@@ -212,7 +212,7 @@ def _rank(rank: Sequence[int] | None) -> str:
 def _solved(one: DataSet, place: int) -> tuple[int, int, int]:
     """Return how many problems an entry never, sometimes and always solved, of those judged.
 
-    They are those that the headline figures average over.
+    They are those that the headline metrics average over.
     """
     versions = [problem for problem in one.problems if problem.problem.version != ORIGINAL]
     solved = [problem.solved.get(place) for problem in versions or one.problems]
@@ -222,13 +222,13 @@ def _solved(one: DataSet, place: int) -> tuple[int, int, int]:
 
 
 def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
-    """Return the table of groups × models in the primary figure."""
+    """Return the table of groups × models in the primary metric."""
     entries = one.entries
-    figure = next(
+    metric = next(
         (
-            figure
-            for figure in (G_PASS(k=k, tau=1.0), AVERAGE)
-            if any(known(entry, figure) is not None for entry in entries)
+            metric
+            for metric in (G_PASS(k=k, tau=1.0), AVERAGE)
+            if any(known(entry, metric) is not None for entry in entries)
         ),
         GREEDY,
     )
@@ -244,13 +244,13 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
                 [
                     (percent(value), told_interval(value), label in weak)
                     for entry, weak in zip(entries, weakest, strict=True)
-                    for value in [known(entry, figure, label)]
+                    for value in [known(entry, metric, label)]
                 ],
             )
             for label in labels
         ]
         kinds.append((named(alike.get(kind, kind)), of_kind))
-    return {'heading': heading_of(figure), 'kinds': kinds} if kinds else None
+    return {'heading': heading_of(metric), 'kinds': kinds} if kinds else None
 
 
 def _group_size(entries: Sequence[Entry], label: str) -> str:
@@ -288,8 +288,8 @@ def _weakest(one: DataSet, entry: Entry, labels: Sequence[str], k: int | None) -
     for members in partitions.values():
         inside = [_inside(table, entry.groups[label].fields) for label in members]
         if len(members) > 1 and 'version' not in entry.groups[members[0]].fields:
-            figure = AVERAGE if k is None else G_PASS(k=k, tau=1.0)
-            values = JudgedTrials.recorded(table).expected(figure.estimator())
+            metric = AVERAGE if k is None else G_PASS(k=k, tau=1.0)
+            values = JudgedTrials.recorded(table).expected(metric.estimator())
             _, clusters = np.unique(cluster_names(table.problems), return_inverse=True)
             place, p_value = weakest_group(values, clusters, inside)
             found += [members[place]] if p_value <= WEAKEST else []
@@ -361,7 +361,7 @@ def tone(c: int, n: int) -> int:
 
 
 def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
-    """Return every two models: what the test says, their figures, and where they differ most."""
+    """Return every two models: what the test says, their metrics, and where they differ most."""
     average = AVERAGE if any(entry.sampled for entry in one.entries) else GREEDY
     shown = []
     for pair, of_pair in one.differences.items():
@@ -376,12 +376,12 @@ def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
                 'incomparable': one.ranked.apart.get(pair, ''),
                 'rows': [
                     (
-                        heading_of(average if of.figure.family is ACCURACY else of.figure),
+                        heading_of(average if of.metric.family is ACCURACY else of.metric),
                         of,
-                        tested.p_value if tested and of.figure.key == tested.figure.key else None,
+                        tested.p_value if tested and of.metric.key == tested.metric.key else None,
                     )
                     for of in of_pair
-                    if _of_panel(of.figure, k)
+                    if _of_panel(of.metric, k)
                 ],
                 'problems': _most_apart(one.problems, *pair),
             }
@@ -389,9 +389,9 @@ def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
     return shown
 
 
-def _of_panel(figure: Figure, k: int | None) -> bool:
-    """Tell whether a figure is one at k, or has no k; G-Pass@k at τ = 0 is pass@k."""
-    return figure.side is Side.PLAIN and figure.k in (None, k) and (figure.tau != 0 or not figure.k)
+def _of_panel(metric: Metric, k: int | None) -> bool:
+    """Tell whether a metric is one at k, or has no k; G-Pass@k at τ = 0 is pass@k."""
+    return metric.side is Side.PLAIN and metric.k in (None, k) and (metric.tau != 0 or not metric.k)
 
 
 def _most_apart(
@@ -412,6 +412,6 @@ def _most_apart(
 
 
 def markup(text: str) -> Markup:
-    """Mark up a figure's name: what stands below the line."""
+    """Mark up a metric's name: what stands below the line."""
     name, _, tau = text.partition('_')
     return Markup('{}<sub>{}</sub>').format(name, tau) if tau else Markup('{}').format(name)

@@ -1,4 +1,4 @@
-"""Tables and files of an audit of verdicts: figures, and the disagreements to read and label."""
+"""Tables and files of an audit of verdicts: metrics, and the disagreements to read and label."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from opencompass_gpassk.trials import Verdict
 
 Names = tuple[str, str]
 LEVEL = '95 %'
-# Model, data set, figure, half the width of its interval, and of its range for so many labels.
+# Model, data set, metric, half the width of its interval, and of its range for so many labels.
 PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 
-# Model, data set, number of problems, whose verdicts, the greatest k, figures by key.
+# Model, data set, number of problems, whose verdicts, the greatest k, metrics by key.
 TheirsRow = tuple[str, str, int, str, int, Mapping[str, float]]
 
 # Legends; docs/judges.md and docs/claims.md say the rest.
@@ -108,17 +108,17 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
         enough = next((str(m) for m, half in halves.items() if half < sampling), f'> {labels[-1]}')
         enough = '–' if math.isnan(sampling) else enough
         cells.append([*names, *(_number(one, 1) for one in (sampling, *halves.values())), enough])
-    columns = ['model', 'data set', 'figure', 'sampling', *(f'{m} labels' for m in labels)]
+    columns = ['model', 'data set', 'metric', 'sampling', *(f'{m} labels' for m in labels)]
     title = 'Half the width of the 95 % range due to wrong verdicts, in points'
     return Table(title, [*columns, 'enough'], cells, [PLAN])
 
 
 def theirs_table(rows: Sequence[TheirsRow]) -> Table:
-    """Return what the verdicts of another tool make of the figures."""
+    """Return what the verdicts of another tool make of the metrics."""
     cells: list[list[Cell]] = []
-    for model, data_set, problems, verdicts, k, figures in rows:
+    for model, data_set, problems, verdicts, k, metrics in rows:
         keys = ('accuracy', f'pass@{k}', f'G-Pass@{k}_1.0')
-        shown = [_number(figures.get(key, math.nan), 1) for key in keys]
+        shown = [_number(metrics.get(key, math.nan), 1) for key in keys]
         cells.append([model, data_set, problems, verdicts, k, *shown])
     columns = [
         'model',
@@ -130,7 +130,7 @@ def theirs_table(rows: Sequence[TheirsRow]) -> Table:
         'pass@k',
         'G-Pass@k_1.0',
     ]
-    return Table('Figures under the verdicts of the other tool', columns, cells, [THEIRS])
+    return Table('Metrics under the verdicts of the other tool', columns, cells, [THEIRS])
 
 
 def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:

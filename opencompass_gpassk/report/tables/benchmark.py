@@ -1,4 +1,4 @@
-"""Tables of benchmarks like the paper's: one row per model, greedy beside sampled figures."""
+"""Tables of benchmarks like the paper's: one row per model, greedy beside sampled metrics."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from opencompass_gpassk.report.tables.column import (
     headings,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figures import ACCURACY, FAMILIES, LOSS, PASS, Figure, Side
+from opencompass_gpassk.results.metric import ACCURACY, FAMILIES, PASS, STABILITY_GAP, Metric, Side
 from opencompass_gpassk.results.result import Entry
 
-TRUE = ['model', 'figure', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
+TRUE = ['model', 'metric', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
 TRUE_LEGEND = [
     'estimate: under true verdicts, by labels; verdicts: range of these samples; and sampling: of '
     'such problems'
@@ -40,7 +40,7 @@ def benchmark_tables(board: Board) -> list[Table]:
     """Return the tables of every benchmark: one for each k, then those of its groups.
 
     If the trials are there, a sentence says who is the most stable, and the best of the primary
-    figure are marked; if not, a note says why.
+    metric are marked; if not, a note says why.
     """
     return [
         table
@@ -88,13 +88,13 @@ def _marks(
     columns: Sequence[Column],
     k: int | None,
 ) -> dict[tuple[int, int], Mark]:
-    """Return (row, column) → mark of the models that may be the first in the primary figure."""
-    primary = ranked.figure
+    """Return (row, column) → mark of the models that may be the first in the primary metric."""
+    primary = ranked.metric
     if primary is None or primary.k not in (None, k):
         return {}
     of_greedy = not any(entry.sampled for entry in benchmark.entries)
     named = GREEDY if of_greedy else primary.of_n(None)
-    asked = [i for i, one in enumerate(columns, start=1) if one.figure and one.at(k) == named]
+    asked = [i for i, one in enumerate(columns, start=1) if one.metric and one.at(k) == named]
     first = {
         row: float(columns[asked[0] - 1].cells(entry, k)[0] or 0)
         for row, entry in enumerate(entries)
@@ -107,7 +107,7 @@ def _marks(
 
 
 def _left_out(benchmark: Benchmark, entries: Sequence[Entry], k: int) -> str:
-    """Return how few problems the figures at k are means of; '' if they are of all."""
+    """Return how few problems the metrics at k are means of; '' if they are of all."""
     left = max((entry.left_out(k) for entry in entries), default=0)
     if not left:
         return ''
@@ -135,36 +135,36 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
         for family in (one for one in FAMILIES if one.tabulated):
             for tau in taus if family.has('tau') else [None]:
                 # Headings may call k by its letter.
-                figure = family(k=k if family.has('k') else None, tau=tau)  # type: ignore[arg-type]
+                metric = family(k=k if family.has('k') else None, tau=tau)  # type: ignore[arg-type]
                 last = tau in (None, max(taus, default=None))
-                headline = last and family not in (PASS, LOSS)
-                columns.append(Column(figure.heading, figure, headline))
+                headline = last and family not in (PASS, STABILITY_GAP)
+                columns.append(Column(metric.heading, metric, headline))
     return columns
 
 
 def true_verdict_tables(board: Board) -> list[Table]:
-    """Return the tables of figures under true verdicts, of benchmarks with audited results."""
+    """Return the tables of metrics under true verdicts, of benchmarks with audited results."""
     return [table for benchmark in board.benchmarks for table in _true_verdicts(benchmark)]
 
 
 def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
-    """Yield the table of a benchmark's audited results: headline figures at the greatest k."""
+    """Yield the table of a benchmark's audited results: headline metrics at the greatest k."""
     rows: list[list[Cell]] = []
     for entry in benchmark.entries:
-        for figure in entry.result.measured() if entry.true_figures else ():
-            found = entry.true_figures.get(figure.key)
-            if found and _tabulated(figure, entry):
+        for metric in entry.result.measured() if entry.true_metrics else ():
+            found = entry.true_metrics.get(metric.key)
+            if found and _tabulated(metric, entry):
                 ranges = map(_range, (found.range, found.with_sampling))
-                recorded = entry.figure(figure)
-                rows.append([entry.label, figure.heading, recorded, found.estimate, *ranges])
+                recorded = entry.metric(metric)
+                rows.append([entry.label, metric.heading, recorded, found.estimate, *ranges])
     if rows:
-        title = f'{benchmark.name}: figures under true verdicts, {benchmark.size}'
+        title = f'{benchmark.name}: metrics under true verdicts, {benchmark.size}'
         yield Table(title, TRUE, rows, TRUE_LEGEND)
 
 
-def _tabulated(figure: Figure, entry: Entry) -> bool:
-    shown = figure.family is ACCURACY or (figure.family.tabulated and figure.tau != 0)
-    return shown and figure.side is Side.PLAIN and figure.k in (None, max(entry.ks, default=None))
+def _tabulated(metric: Metric, entry: Entry) -> bool:
+    shown = metric.family is ACCURACY or (metric.family.tabulated and metric.tau != 0)
+    return shown and metric.side is Side.PLAIN and metric.k in (None, max(entry.ks, default=None))
 
 
 def _range(ends: list[float] | None) -> str:

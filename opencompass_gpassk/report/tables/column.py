@@ -1,4 +1,4 @@
-"""Columns of figures, and the tables that are made of them: all problems, and groups of these."""
+"""Columns of metrics, and the tables that are made of them: all problems, and groups of these."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass, replace
 
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figures import Figure, Side
+from opencompass_gpassk.results.metric import Metric, Side
 from opencompass_gpassk.results.result import Entry
 
 
 @dataclass(frozen=True)
 class Column:
-    """A figure of entries: one column, or three with the sound figure and the drop to it.
+    """A metric of entries: one column, or three with the sound metric and the drop to it.
 
     Attributes:
-        heading: The figure's heading.
-        figure: The figure, shown at each k; :data:`GREEDY` is of the greedy result, others of the
+        heading: The metric's heading.
+        metric: The metric, shown at each k; :data:`GREEDY` is of the greedy result, others of the
             samples. None for the number of samples.
         headline: Whether the terminal shows its intervals.
-        sides: Which sides of the figure are shown.
+        sides: Which sides of the metric are shown.
     """
 
     heading: str
-    figure: Figure | None
+    metric: Metric | None
     headline: bool = False
     sides: tuple[Side, ...] = (Side.PLAIN,)
 
@@ -34,23 +34,23 @@ class Column:
         return [self.heading, 'sound', 'drop'][: len(self.sides)]
 
     def cells(self, entry: Entry, k: int | None, group: str = '') -> list[Cell]:
-        """Return the figure of an entry on each side; None if it was not measured."""
-        if self.figure is None:
+        """Return the metric of an entry on each side; None if it was not measured."""
+        if self.metric is None:
             return [entry.n or None]
         asked = [self.at(k).on(side) for side in self.sides]
-        if self.figure != GREEDY:
-            return [entry.figure(one, group) for one in asked]
-        return [entry.greedy.figure(one, group) if entry.greedy else None for one in asked]
+        if self.metric != GREEDY:
+            return [entry.metric(one, group) for one in asked]
+        return [entry.greedy.metric(one, group) if entry.greedy else None for one in asked]
 
-    def at(self, k: int | None) -> Figure:
-        """Return the figure at k."""
-        figure = self.figure or AVERAGE
-        return replace(figure, k=k) if figure.family.has('k') else figure
+    def at(self, k: int | None) -> Metric:
+        """Return the metric at k."""
+        metric = self.metric or AVERAGE
+        return replace(metric, k=k) if metric.family.has('k') else metric
 
 
-def sound_column(heading: str, figure: Figure) -> Column:
-    """Return a figure plain, sound, and the drop from one to the other."""
-    return Column(heading, figure, sides=tuple(Side))
+def sound_column(heading: str, metric: Metric) -> Column:
+    """Return a metric plain, sound, and the drop from one to the other."""
+    return Column(heading, metric, sides=tuple(Side))
 
 
 def headings(columns: Iterable[Column]) -> list[str]:
@@ -59,7 +59,7 @@ def headings(columns: Iterable[Column]) -> list[str]:
 
 
 def cells(columns: Iterable[Column], entry: Entry, k: int | None, group: str = '') -> list[Cell]:
-    """Return the figures of a row."""
+    """Return the metrics of a row."""
     return [cell for column in columns for cell in column.cells(entry, k, group)]
 
 
@@ -93,7 +93,7 @@ def group_tables(
         columns: The columns.
         what: What names the kinds of these tables beside those of others, '' for nothing.
     """
-    at_ks = any(column.figure and column.figure.k for column in columns)
+    at_ks = any(column.metric and column.metric.k for column in columns)
     for kind, shown in breakdowns(entries).items():
         sizes, counts = group_sizes(shown)
         about = ['group', *sizes, 'model', *(['k'] if at_ks else [])]

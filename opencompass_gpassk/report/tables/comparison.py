@@ -16,8 +16,8 @@ from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figure_intervals import ESTIMAND, IntervalSettings
-from opencompass_gpassk.results.figures import G_PASS, PASS
+from opencompass_gpassk.results.metric import G_PASS, PASS
+from opencompass_gpassk.results.metric_intervals import ESTIMAND, IntervalSettings
 from opencompass_gpassk.results.read import ModelResult
 
 FORMAT = 1
@@ -30,16 +30,16 @@ class Compared:
 
     Attributes:
         name: The data set's name.
-        differences: Differences of the figures, B minus A.
+        differences: Differences of the metrics, B minus A.
         changes: Changes of the problems, the greatest first.
         left_out: (problem_id, reason) of the problems that are not compared.
-        incomparable: Why the figures measure different things; then no claim is made.
+        incomparable: Why the metrics measure different things; then no claim is made.
         cautions: What is wrong with each result by itself.
         settings: The settings in which they differ.
         level: Confidence level of the intervals.
         k: The k of G-Pass@k at τ = 1 of each problem; None without G-Pass@k.
         look: The planned look that it is, whose level the claims have.
-        tipping: What would overturn the claim on the primary figure, '' if no verdict is missing.
+        tipping: What would overturn the claim on the primary metric, '' if no verdict is missing.
         margin: So many points may B be less stable; None if nobody asked.
         title: What people call the data set.
     """
@@ -60,7 +60,7 @@ class Compared:
 
     @property
     def primary(self) -> Difference | None:
-        """The difference of the primary figure; None if the results can't be compared."""
+        """The difference of the primary metric; None if the results can't be compared."""
         tested = (one for one in self.differences if one.family == PRIMARY and not one.group)
         return next(tested, None)
 
@@ -153,7 +153,7 @@ def _data_set(compared: Compared) -> dict[str, Any]:
                 'key': one.key,
                 'name': one.name,
                 **{k: v for k, v in vars(one).items() if k not in ('totals', 'labels', 'drawn')},
-                'figure': one.figure.heading,
+                'metric': one.metric.heading,
                 'claim': one.claim(compared.level),
             }
             for one in compared.differences
@@ -253,12 +253,12 @@ def _percent(level: float) -> str:
 
 def _differences(title: str, differences: Sequence[Difference], level: float) -> Table:
     shown = [one for one in differences if not _hidden(one, differences)]
-    columns = ['figure', 'A', 'B', 'B - A', _percent(level), 'p', 'family', '']
+    columns = ['metric', 'A', 'B', 'B - A', _percent(level), 'p', 'family', '']
     rows: list[list[Cell]] = [
         [
-            f'{_line(one.group, LONGEST_NAME)}/{one.figure.heading}'
+            f'{_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
             if one.group
-            else one.figure.heading,
+            else one.metric.heading,
             one.first,
             one.second,
             signed(one.difference),
@@ -270,7 +270,7 @@ def _differences(title: str, differences: Sequence[Difference], level: float) ->
         for one in shown
     ]
     if len({one.units for one in shown}) > 1:
-        columns.insert(1, 'over')  # problems, or groups of versions, with the figure in both models
+        columns.insert(1, 'over')  # problems, or groups of versions, with the metric in both models
         for row, one in zip(rows, shown, strict=True):
             row.insert(1, one.units)
     return Table(title, columns, rows)
@@ -284,10 +284,10 @@ def _interval(one: Difference) -> str:
 
 def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
     """Tell whether a G-Pass@k equals the pass@k that is shown: it needs one right sample of k."""
-    figure = one.figure
-    if figure.family is not G_PASS or threshold(figure.k or 1, figure.tau or 0.0) > 1:
+    metric = one.metric
+    if metric.family is not G_PASS or threshold(metric.k or 1, metric.tau or 0.0) > 1:
         return False
-    same = one.group, PASS(k=figure.k).on(figure.side).key
+    same = one.group, PASS(k=metric.k).on(metric.side).key
     return any((other.group, other.name) == same for other in others)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from opencompass_gpassk.report.board import AVERAGE, Board
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figures import DROP, G_PASS
+from opencompass_gpassk.results.metric import DROP, G_PASS
 from opencompass_gpassk.results.result import Entry, resting_on
 
 LEGEND = (
@@ -46,10 +46,10 @@ def slope(taus: Sequence[float], values: Sequence[float]) -> float:
 
     Args:
         taus: T thresholds.
-        values: T figures; undefined ones are left out.
+        values: T metrics; undefined ones are left out.
 
     Returns:
-        Change of the figure as τ grows by 1; NaN with fewer than two points.
+        Change of the metric as τ grows by 1; NaN with fewer than two points.
     """
     x, y = np.asarray(taus, dtype=float), np.asarray(values, dtype=float)
     x, y = x[~np.isnan(y)], y[~np.isnan(y)]
@@ -61,12 +61,12 @@ def _signs(entry: Entry) -> list[Cell]:
     k = max(entry.ks, default=None)
     steepness = gap = None
     if k is not None:
-        figures = [entry.figure(G_PASS(k=k, tau=tau)) for tau in entry.taus]
+        metrics = [entry.metric(G_PASS(k=k, tau=tau)) for tau in entry.taus]
         asked = entry.questions(G_PASS(k=k, tau=1.0))
-        steepness = resting_on(slope(entry.taus, list(map(number, figures))), asked)
-        strictest, greedy = entry.figure(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
+        steepness = resting_on(slope(entry.taus, list(map(number, metrics))), asked)
+        strictest, greedy = entry.metric(G_PASS(k=k, tau=1.0)), entry.greedy_accuracy()
         both = strictest is not None and greedy is not None
         if both and entry.greedy and entry.greedy.same_data(entry.result):
             gap = resting_on(number(greedy) - number(strictest), asked)
-    drops = (result.figure(DROP()) for result in entry.results)
+    drops = (result.metric(DROP()) for result in entry.results)
     return [k, steepness, gap, next((one for one in drops if one is not None), None)]

@@ -6,7 +6,7 @@ import math
 
 from opencompass_gpassk.report.board import AVERAGE, Board
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.token_figures import MEAN, RIGHT, WRONG, cost_text
+from opencompass_gpassk.results.token_metrics import MEAN, RIGHT, WRONG, cost_text
 
 COLUMNS = (MEAN, RIGHT, WRONG)
 LEGEND = (
@@ -20,7 +20,7 @@ def cost_table(board: Board) -> Table | None:
     rows: list[list[Cell]] = []
     for benchmark in board.benchmarks:
         for entry in benchmark.entries:
-            counts = [entry.result.tokens.figures.get(key, math.nan) for key in COLUMNS]
+            counts = [entry.result.tokens.metrics.get(key, math.nan) for key in COLUMNS]
             if not math.isnan(counts[0]):
                 k = max(entry.ks, default=None)
                 cost = cost_text(entry, k) if k else ''

@@ -15,7 +15,7 @@ from opencompass_gpassk.report.board import (
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.column import group_sizes
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table
-from opencompass_gpassk.results.figures import G_PASS, Figure
+from opencompass_gpassk.results.metric import G_PASS, Metric
 from opencompass_gpassk.results.result import Entry
 
 ALL = 'all'
@@ -44,7 +44,7 @@ def declines(entry: Entry, group: str = '') -> tuple[float, float, float, float]
         accuracy; NaN where undefined, as is the last if no greedy answer is right.
     """
     greedy = number(entry.greedy_accuracy(group))
-    strict = number(entry.figure(_strictest(entry), group))
+    strict = number(entry.metric(_strictest(entry), group))
     drop = greedy - strict
     return greedy, strict, drop, 100 * drop / greedy if greedy else math.nan
 
@@ -66,12 +66,12 @@ def comparable(benchmark: Benchmark) -> list[Entry]:
     ]
 
 
-def _strictest(entry: Entry) -> Figure:
+def _strictest(entry: Entry) -> Metric:
     return G_PASS(k=entry.ks[-1], tau=entry.taus[-1])
 
 
 def strictest_heading(entries: Sequence[Entry]) -> str:
-    """Return the heading of the figure that is compared with greedy."""
+    """Return the heading of the metric that is compared with greedy."""
     names = {_strictest(entry).heading for entry in entries}
     return names.pop() if len(names) == 1 else 'G-Pass@k'
 

@@ -26,7 +26,7 @@ def meta_tables(evaluations: Iterable[MetaEvaluation]) -> list[Table]:
     tables = []
     for kind in ErrorKind:
         if rows := [one for one in found if one.kind is kind]:
-            tables.append(_figures(kind, rows))
+            tables.append(_metrics(kind, rows))
     return tables
 
 
@@ -62,7 +62,7 @@ def threshold_tables(
 def meta_json(
     evaluations: Iterable[MetaEvaluation], thresholds: Sequence[float] = THRESHOLDS
 ) -> str:
-    """Return the figures as a JSON document, shares in [0, 1] and null where undefined.
+    """Return the metrics as a JSON document, shares in [0, 1] and null where undefined.
 
     Its schema::
 
@@ -80,20 +80,20 @@ def meta_json(
     """
     evaluators: dict[str, dict[str, Any]] = {}
     for one in evaluations:
-        figures: dict[str, Any] = {
+        metrics: dict[str, Any] = {
             'aggregate': one.aggregate,
             'solution': asdict(one.solution),
             'step': asdict(one.step),
         }
         if one.kind is ErrorKind.INVALID:
-            figures['labelled_false_positive_rate'] = labelled_rate(one)
-            figures['thresholds'] = [asdict(row) for row in threshold_rows(one, thresholds)]
-        evaluators.setdefault(one.evaluator, {})[one.kind.value] = figures
+            metrics['labelled_false_positive_rate'] = labelled_rate(one)
+            metrics['thresholds'] = [asdict(row) for row in threshold_rows(one, thresholds)]
+        evaluators.setdefault(one.evaluator, {})[one.kind.value] = metrics
     document = without_nan({'evaluators': evaluators})
     return json.dumps(document, indent=1, allow_nan=False) + '\n'
 
 
-def _figures(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
+def _metrics(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
     units = {
         f'{len(one.errors)} solutions, {int(one.errors.sum())} with an error; '
         f'{one.step.units + one.step.unscored} labelled steps'
@@ -104,9 +104,9 @@ def _figures(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
             one.evaluator,
             f'{one.solution.threshold:g}',
             *(
-                figure
+                metric
                 for found in (one.solution, one.step)
-                for figure in (found.macro_f1, found.auc)
+                for metric in (found.macro_f1, found.auc)
             ),
             one.solution.unscored,
         ]

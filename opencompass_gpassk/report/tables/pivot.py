@@ -20,8 +20,8 @@ def pivots(leaderboard: Table) -> Iterable[Table]:
             :func:`~opencompass_gpassk.report.tables.variables.variable_tables`.
     """
     found: dict[Cell, dict[Cell, dict[Cell, Sequence[Cell]]]] = {}
-    for source, model, decoding, _, _, *figures, _ in leaderboard.rows:
-        found.setdefault(decoding, {}).setdefault(model, {})[source] = figures
+    for source, model, decoding, _, _, *metrics, _ in leaderboard.rows:
+        found.setdefault(decoding, {}).setdefault(model, {})[source] = metrics
     _, sp, _, *others = leaderboard.columns[4:-1]
     headings = [sp, 'Acc', *others]
     for decoding, models in found.items():

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from opencompass_gpassk.report.board import Board, breakdowns
 from opencompass_gpassk.report.notes import benchmark_notes
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figures import FALSE_POSITIVES, REASONING, SCORED
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
+from opencompass_gpassk.results.metric import FALSE_POSITIVES, REASONING, SCORED
 from opencompass_gpassk.results.result import Box, Entry
 
 SHOWN_REFUSALS = 3
@@ -70,7 +70,7 @@ def unknown_notes(found: Iterable[Entry]) -> Iterable[str]:
         if unknown := sound.get('unknown'):
             yield (
                 f'{_name(one)}: {unknown} of {sound.get("right")} right responses have no scores, '
-                'so it is unknown whether they are sound: sound figures and drops are expected '
+                'so it is unknown whether they are sound: sound metrics and drops are expected '
                 'values over these'
             )
 
@@ -80,7 +80,7 @@ def _distinct(found: Iterable[Entry], name: str) -> list[str]:
 
 
 def _silent_on_redundancy(one: Entry) -> bool:
-    validity, redundancy = (one.figure(REASONING[quantity, '']()) for quantity in QUANTITIES)
+    validity, redundancy = (one.metric(REASONING[quantity, '']()) for quantity in QUANTITIES)
     known = validity is not None and not math.isnan(validity)
     return known and (redundancy is None or math.isnan(redundancy))
 
@@ -105,7 +105,7 @@ def _notes_of_unjudged(board: Board) -> Iterable[str]:
 
 QUANTITIES = (VALIDITY, REDUNDANCY)
 PARTS = ('all', 'right', 'wrong')
-# Heading → figure. In the terminal a heading with a line break takes two lines.
+# Heading → metric. In the terminal a heading with a line break takes two lines.
 COLUMNS = {
     'scored': SCORED(),
     **{
@@ -141,7 +141,7 @@ def reasoning_tables(board: Board) -> list[Table]:
     rows: list[list[Cell]] = [
         [
             *(one.benchmark, one.label, one.panel[1], one.questions(SCORED())),
-            *map(one.figure, COLUMNS.values()),
+            *map(one.metric, COLUMNS.values()),
             *(length_of(one, 'steps'), length_of(one, 'tokens')),
         ]
         for one in found
@@ -205,7 +205,7 @@ def _breakdowns(found: Sequence[Entry]) -> Iterable[Table]:
             rows: list[list[Cell]] = [
                 [
                     *(label, one.label, one.panel[1], one.questions(SCORED(), label)),
-                    *(one.figure(figure, label) for figure in COLUMNS.values()),
+                    *(one.metric(metric, label) for metric in COLUMNS.values()),
                 ]
                 for label, one in shown
             ]

@@ -16,12 +16,12 @@ from opencompass_gpassk.report.tables.column import (
 )
 from opencompass_gpassk.report.tables.reasoning import mixture_notes, threshold_name, unknown_notes
 from opencompass_gpassk.report.tables.table import Table
-from opencompass_gpassk.results.figures import FAMILIES, PASS
+from opencompass_gpassk.results.metric import FAMILIES, PASS
 from opencompass_gpassk.results.result import Entry
 
 
 def sound_tables(board: Board) -> list[Table]:
-    """Return the tables of sound figures of every benchmark: by k, by τ and by group.
+    """Return the tables of sound metrics of every benchmark: by k, by τ and by group.
 
     There are no tables if no result has both verdicts and scores of reasoning.
     """
@@ -64,7 +64,7 @@ def _tables(benchmark: Benchmark, found: Sequence[Entry]) -> Iterable[Table]:
     if ks:
         yield _every_threshold(benchmark)
     columns = _columns(benchmark, benchmark.entries, 'k' if ks else None)
-    yield from group_tables(f'{name}: sound figures', benchmark.entries, columns, 'sound')
+    yield from group_tables(f'{name}: sound metrics', benchmark.entries, columns, 'sound')
 
 
 def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None) -> list[Column]:
@@ -86,20 +86,20 @@ def _at(benchmark: Benchmark, k: int | str, *, every: bool = False) -> list[Colu
         every: Whether to add every τ, and pass@k.
     """
     taus = [tau for tau in benchmark.taus if tau > 0]
-    figures = [
+    metrics = [
         family(k=k, tau=tau)  # type: ignore[arg-type]  # headings may call k by its letter
         for family in FAMILIES
         if family.tabulated and family.sides and (every or family is not PASS)
         for tau in ((taus if every else taus[-1:]) if family.has('tau') else [None])
     ]
-    return [sound_column(one.heading, one) for one in figures]
+    return [sound_column(one.heading, one) for one in metrics]
 
 
 def _every_threshold(benchmark: Benchmark) -> Table:
-    """Return a table with a row for each model and figure, at all k and τ."""
+    """Return a table with a row for each model and metric, at all k and τ."""
     return Table(
         f'{benchmark.name}: sound G-Pass@k at every τ',
-        ['model', 'figure', 'plain', 'sound', 'drop'],
+        ['model', 'metric', 'plain', 'sound', 'drop'],
         [
             [entry.label, column.heading, *column.cells(entry, k)]
             for entry in benchmark.entries

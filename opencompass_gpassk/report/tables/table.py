@@ -1,4 +1,4 @@
-"""Tables of figures, as text for the terminal and as Markdown."""
+"""Tables of metrics, as text for the terminal and as Markdown."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _without_middle(name: str, most: int) -> str:
 
 
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
-STAR, NEAR = '*', '≈'  # before the best figures, and before those that may be as good
+STAR, NEAR = '*', '≈'  # before the best metrics, and before those that may be as good
 WIDTH = 100  # characters; in wider tables headings take two lines
 MOST_WIDTH = 120  # characters; that of a file
 LEAST_NAME = 24  # characters that are left of a name; tables still too wide have several parts
@@ -69,19 +69,19 @@ class Table:
     Attributes:
         title: The table's title.
         columns: The headings.
-        rows: One cell per column. Figures are floats in percent; NaN is undefined, None not
+        rows: One cell per column. Metrics are floats in percent; NaN is undefined, None not
             measured. An :class:`~opencompass_gpassk.results.result.Estimate` also has an
             interval.
         legend: What columns mean, in lines of at most 110 characters. With the lines on intervals
             and signs there are at most three; the docs say the rest.
-        notes: Facts on these figures.
-        warnings: Reasons to trust the figures less, the most important first.
+        notes: Facts on these metrics.
+        warnings: Reasons to trust the metrics less, the most important first.
         breakdown: The field by which rows group the problems, '' for none.
-        decimals: Decimals shown of each figure.
+        decimals: Decimals shown of each metric.
         headline: Headings of the columns whose intervals are shown in the terminal.
-        marks: (row, column) → mark of a best figure, or one not distinguishable from the best, of
+        marks: (row, column) → mark of a best metric, or one not distinguishable from the best, of
             its column; in a table of groups, among the rows of its group and k.
-        claims: What the figures and their tests say in sentences, shown before the notes.
+        claims: What the metrics and their tests say in sentences, shown before the notes.
         remarks: Further notes, only for files.
         main: Whether it is shown at the end of a job; other tables are only in files.
     """
@@ -110,7 +110,7 @@ def to_text(
 
     Args:
         table: The table. Intervals are only shown in the headline columns.
-        intervals: ``brackets``, below the figures; ``±``, half the width; None for none.
+        intervals: ``brackets``, below the metrics; ``±``, half the width; None for none.
         notes: What is told below; None for all of :func:`shown_notes` but the claims.
 
     Raises:
@@ -138,7 +138,7 @@ def to_markdown(table: Table, intervals: str | None = BRACKETS) -> str:
 
     Args:
         table: The table.
-        intervals: ``brackets`` or ``±``, after every figure with an interval; None for none.
+        intervals: ``brackets`` or ``±``, after every metric with an interval; None for none.
 
     Raises:
         ValueError: If the style of intervals is unknown.
@@ -178,7 +178,7 @@ def shown_notes(
     Args:
         table: The table.
         style: The style of the intervals, None if they are not shown.
-        best: The sign of the best figures.
+        best: The sign of the best metrics.
         with_intervals: Headings of the columns that show their intervals; None for the headline's.
     """
     headings = table.headline if with_intervals is None else with_intervals
@@ -202,7 +202,7 @@ def shown_notes(
 
 
 def alignment(column: Sequence[Cell]) -> str:
-    """Return the alignment of a column: ``left`` for texts, ``right`` for figures."""
+    """Return the alignment of a column: ``left`` for texts, ``right`` for metrics."""
     return 'left' if any(isinstance(cell, str) for cell in column) else 'right'
 
 
@@ -235,8 +235,8 @@ def _fitting(table: Table, rows: list[list[str]]) -> str:
         body = _tabulated(rows, headings, sides)
     if _width(body) <= width:
         return body
-    figures = [any(isinstance(cell, float) for cell in of) for of in zip(*table.rows, strict=True)]
-    first = figures.index(True) if True in figures else len(figures)
+    metrics = [any(isinstance(cell, float) for cell in of) for of in zip(*table.rows, strict=True)]
+    first = metrics.index(True) if True in metrics else len(metrics)
     names = [i for i in range(first) if sides[i] == 'left' or table.columns[i] == 'k']
     bodies, columns = [], names
     for column in (i for i in range(len(headings)) if i not in names):

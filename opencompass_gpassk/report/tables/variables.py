@@ -10,7 +10,7 @@ import numpy as np
 from opencompass_gpassk.report.board import Board, breakdowns
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     CR,
     DROP,
@@ -19,7 +19,7 @@ from opencompass_gpassk.results.figures import (
     OOR_BY_CHANCE,
     SP_ACCURACY,
     UNDERSTANDING_SCORE,
-    Figure,
+    Metric,
     Over,
 )
 from opencompass_gpassk.results.result import Entry, resting_on
@@ -82,7 +82,7 @@ def _versions(one: Entry) -> int:
     return one.result.versions.per_group
 
 
-def _figures(one: Entry) -> list[Figure]:
+def _metrics(one: Entry) -> list[Metric]:
     """Return understanding, SP and RV accuracy, GA, CR, OOR and OOR by chance."""
     return [
         *(UNDERSTANDING_SCORE(), SP_ACCURACY(), ACCURACY(), GROUP_ACCURACY(m=_versions(one))),
@@ -91,14 +91,14 @@ def _figures(one: Entry) -> list[Figure]:
 
 
 def _headline(one: Entry, group: str = '') -> list[float | None]:
-    return [one.figure(figure, group) for figure in _figures(one)]
+    return [one.metric(metric, group) for metric in _metrics(one)]
 
 
 def _asked(measured: Sequence[Entry], group: str = '') -> str | None:
     """Return how many questions there are and, in brackets, how many with a right original."""
     asked, right = (
-        _sum([one.questions(figure, group) for one in measured])
-        for figure in (ACCURACY(), UNDERSTANDING_SCORE())
+        _sum([one.questions(metric, group) for one in measured])
+        for metric in (ACCURACY(), UNDERSTANDING_SCORE())
     )
     return None if asked is None else f'{asked} ({right})'
 
@@ -114,15 +114,15 @@ def _unsolved(one: Entry, group: str) -> float:
 
 
 def _defined(one: Entry) -> list[float]:
-    """Return the number of questions behind each figure of :func:`_headline`.
+    """Return the number of questions behind each metric of :func:`_headline`.
 
     Behind understanding it is the mean number of questions whose original is right.
     """
     known = one.result.versions
     left = known.excluded
-    figures = (SP_ACCURACY(), None, GROUP_ACCURACY(m=_versions(one)), CR(), OOR(), OOR())
-    whole = [known.groups - (left.get(f.key, 0) if f else 0) for f in figures]
-    right = whole[0] * number(one.figure(SP_ACCURACY())) / 100 if whole[0] else 0
+    metrics = (SP_ACCURACY(), None, GROUP_ACCURACY(m=_versions(one)), CR(), OOR(), OOR())
+    whole = [known.groups - (left.get(f.key, 0) if f else 0) for f in metrics]
+    right = whole[0] * number(one.metric(SP_ACCURACY())) / 100 if whole[0] else 0
     return [right, *whole]
 
 
@@ -131,10 +131,10 @@ def _columns(m: int | str) -> list[str]:
 
 
 def _overall(measured: Sequence[Entry]) -> list[float | None]:
-    """Return the mean of each headline figure over all questions of two sources."""
+    """Return the mean of each headline metric over all questions of two sources."""
     columns = zip(*map(_headline, measured), strict=True)
     sizes = zip(*map(_defined, measured), strict=True)
-    asked = zip(*([one.questions(f) for f in _figures(one)] for one in measured), strict=True)
+    asked = zip(*([one.questions(f) for f in _metrics(one)] for one in measured), strict=True)
     return [
         resting_on(
             sum(n * number(value) for n, value in zip(size, column, strict=True) if n) / sum(size)
@@ -150,8 +150,8 @@ def _ranked(
     rows: Iterable[tuple[Sequence[Cell], Sequence[float | None]]],
 ) -> Iterable[list[Cell]]:
     """Yield rows, names and headline, by their accuracy on versions, the best first."""
-    for names, figures in sorted(rows, key=lambda row: -np.nan_to_num(number(row[1][2]), nan=-1)):
-        yield [*names, *figures]
+    for names, metrics in sorted(rows, key=lambda row: -np.nan_to_num(number(row[1][2]), nan=-1)):
+        yield [*names, *metrics]
 
 
 def _missing(found: Iterable[Entry]) -> Iterable[str]:
@@ -163,25 +163,25 @@ def _missing(found: Iterable[Entry]) -> Iterable[str]:
             yield (
                 f'{one.label}, {one.panel[1]}, {one.benchmark}: {lacking} of '
                 f'{known.groups + known.incomplete} questions lack their original or a '
-                'version; figures that need these leave such questions out'
+                'version; metrics that need these leave such questions out'
             )
 
 
 def _stability(benchmark: str, measured: Sequence[Entry]) -> Table:
     """Return drop, understanding, G-Pass over versions and the variances."""
-    figures = [
-        figure
-        for figure in dict.fromkeys(figure for one in measured for figure in one.result.measured())
-        if figure.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
-        and figure.family not in HEADLINE
+    metrics = [
+        metric
+        for metric in dict.fromkeys(metric for one in measured for metric in one.result.measured())
+        if metric.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
+        and metric.family not in HEADLINE
     ]
-    rows = [[one.label, one.panel[1], _asked([one]), *map(one.figure, figures)] for one in measured]
+    rows = [[one.label, one.panel[1], _asked([one]), *map(one.metric, metrics)] for one in measured]
     legend = [
         'complete, partial, collapsed: of questions with a right original; variances times 100 '
         '(docs/metrics.md)'
     ]
     title = f'{benchmark}: understanding'
-    headings = [one.key for one in figures]
+    headings = [one.key for one in metrics]
     columns = ['model', 'responses', 'asked', *headings]
     return Table(title, columns, rows, legend, breakdown='version')
 
@@ -199,6 +199,6 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[T
         for label, one in shown:
             unsolved = [_unsolved(one, group) for group, other in shown if other is one]
             share = 100 * _unsolved(one, label) / sum(unsolved) if sum(unsolved) else math.nan
-            figures = (*_headline(one, label), one.figure(DROP(), label))
-            rows.append([label, one.label, one.panel[1], _asked([one], label), *figures, share])
+            metrics = (*_headline(one, label), one.metric(DROP(), label))
+            rows.append([label, one.label, one.panel[1], _asked([one], label), *metrics, share])
         yield Table(f'{benchmark}: versions by {kind}', columns, rows, legend, breakdown=kind)

@@ -1,4 +1,4 @@
-"""What is declared of figures holds for them: keys, ranges, bounds, thresholds, counts."""
+"""What is declared of metrics holds for them: keys, ranges, bounds, thresholds, counts."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opencompass_gpassk.results.figure_values import FigureValues, bounds
-from opencompass_gpassk.results.figures import (
+from opencompass_gpassk.results.metric import (
     ACCURACY,
     Over,
     Side,
-    parse_figure,
+    parse_metric,
 )
+from opencompass_gpassk.results.metric_values import MetricValues, bounds
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import UNRECOGNISED, Problem, Trial, TrialTable, Verdict
 
@@ -27,9 +27,9 @@ SCORED = Protocol(n=3, k=(1, 2), taus=TAUS, sound=0.5)
 
 def test_accuracy_has_one_name_for_people() -> None:
     """average@n, whatever the key in the result is; of one sample it is the accuracy."""
-    assert parse_figure('average@16').key == 'accuracy'
-    assert parse_figure('average@n').n is None
-    assert parse_figure('sound average@4').key == 'sound accuracy'
+    assert parse_metric('average@16').key == 'accuracy'
+    assert parse_metric('average@n').n is None
+    assert parse_metric('sound average@4').key == 'sound accuracy'
     assert ACCURACY(n=1).heading == 'accuracy'
 
 
@@ -37,12 +37,12 @@ def test_accuracy_has_one_name_for_people() -> None:
     'text',
     ['G-Pass@16', 'mG-Pass@16_0.5', 'pass@0', 'Pass@2', 'pass@' + '9' * 50, '', 'sound validity'],
 )
-def test_what_is_no_figure_is_refused(text: str) -> None:
-    """The message says what a figure is called."""
+def test_what_is_no_metric_is_refused(text: str) -> None:
+    """The message says what a metric is called."""
     with pytest.raises(ValueError, match='write accuracy, pass@16'):
-        parse_figure(text)
+        parse_metric(text)
     with pytest.raises(ValueError, match=r'tau is 1\.5'):
-        parse_figure('G-Pass@4_1.5')
+        parse_metric('G-Pass@4_1.5')
 
 
 def table_of(
@@ -74,24 +74,24 @@ known = st.sampled_from([Verdict.CORRECT, Verdict.INCORRECT])
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(known, min_size=24, max_size=24), st.integers(0, 23))
-def test_a_bounded_figure_never_falls_when_a_wrong_response_turns_right(
+def test_a_bounded_metric_never_falls_when_a_wrong_response_turns_right(
     verdicts: list[Verdict], place: int
 ) -> None:
     """That is what makes the two settlements of unjudged responses its bounds."""
     verdicts[place] = Verdict.INCORRECT
-    before = FigureValues(table_of(verdicts, [0.9] * 24), SCORED)
+    before = MetricValues(table_of(verdicts, [0.9] * 24), SCORED)
     verdicts[place] = Verdict.CORRECT
-    after = FigureValues(table_of(verdicts, [0.9] * 24), SCORED)
+    after = MetricValues(table_of(verdicts, [0.9] * 24), SCORED)
     for over, columns in before.columns.items():
-        for index, figure in enumerate(columns.figures):
-            if figure.family.bounded and figure.side is not Side.DROP:
+        for index, metric in enumerate(columns.metrics):
+            if metric.family.bounded and metric.side is not Side.DROP:
                 change = after.columns[over].values[:, index] - columns.values[:, index]
-                assert not (change < -1e-12).any(), figure.key
+                assert not (change < -1e-12).any(), metric.key
 
 
 @settings(max_examples=100, deadline=None)
 @given(judgements, shares, st.sets(st.integers(0, 23)))
-def test_no_figure_is_outside_of_its_bounds(
+def test_no_metric_is_outside_of_its_bounds(
     verdicts: list[Verdict], validity: list[float], open_ones: set[int]
 ) -> None:
     """Whatever is missing or open: a verdict, the scores of the reasoning, an answer."""
@@ -99,7 +99,7 @@ def test_no_figure_is_outside_of_its_bounds(
     for place in open_ones:
         if table.trials[place].verdict is Verdict.INCORRECT:
             table.trials[place].source = UNRECOGNISED
-    values = FigureValues(table, SCORED)
+    values = MetricValues(table, SCORED)
     means = values.means(values.parts[''])
     for key, (low, high) in bounds(values).items():
         if not math.isnan(means[key]):
@@ -109,13 +109,13 @@ def test_no_figure_is_outside_of_its_bounds(
 @settings(max_examples=40, deadline=None)
 @given(judgements)
 def test_a_problem_is_left_out_only_if_nobody_judged_it(verdicts: list[Verdict]) -> None:
-    """With a single verdict it has every figure of at most the planned number of samples."""
-    values = FigureValues(table_of(verdicts, [0.9] * 24), SCORED)
+    """With a single verdict it has every metric of at most the planned number of samples."""
+    values = MetricValues(table_of(verdicts, [0.9] * 24), SCORED)
     columns = values.columns[Over.PROBLEMS]
-    for index, figure in enumerate(columns.figures):
-        if figure.family.bounded and figure.side is Side.PLAIN:
+    for index, metric in enumerate(columns.metrics):
+        if metric.family.bounded and metric.side is Side.PLAIN:
             undefined = np.isnan(columns.values[:, index])
-            assert undefined.tolist() == (values.trials.known == 0).tolist(), figure.key
+            assert undefined.tolist() == (values.trials.known == 0).tolist(), metric.key
 
 
 @settings(deadline=None)
@@ -129,7 +129,7 @@ def test_understanding_is_equation_five(groups: list[list[bool]]) -> None:
             problems.append(Problem(name, cluster=str(number), version=version))
             verdict = Verdict.CORRECT if is_right else Verdict.INCORRECT
             trials.append(Trial(name, 0, verdict))
-    values = FigureValues(TrialTable(problems, trials), Protocol(n=1))
+    values = MetricValues(TrialTable(problems, trials), Protocol(n=1))
     found = values.means(values.parts[''])
     scores = [
         Fraction(1)

@@ -2,12 +2,12 @@
 
 There are G groups of m versions: the versions of a group are one question with other numbers. ``n``
 and ``c``, shape (G, m), count the samples of each version and the correct ones. With one sample
-each, the figures are the paper's; with more, they estimate the paper's figures without bias. Most
+each, the metrics are the paper's; with more, they estimate the paper's metrics without bias. Most
 depend on the shares c/n alone: so c may be an expected number where some verdicts are missing.
 :mod:`opencompass_gpassk.metrics.understanding` compares versions with their original.
 
-Every function returns one figure per group; the caller takes means over groups. A version with
-n = 0 is not judged, and a figure that needs it is NaN, never 0.
+Every function returns one metric per group; the caller takes means over groups. A version with
+n = 0 is not judged, and a metric that needs it is NaN, never 0.
 """
 
 from __future__ import annotations

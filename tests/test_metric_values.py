@@ -1,4 +1,4 @@
-"""Figures of a trial table: their keys, groups, and what is undefined."""
+"""Metrics of a trial table: their keys, groups, and what is undefined."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import comb
 
 import pytest
-from made_results import figures
+from made_results import metrics
 
 from opencompass_gpassk.results.groups import group_members
 from opencompass_gpassk.results.make_result import problem_rows
@@ -44,9 +44,9 @@ def tail(n: int, c: int, k: int, least: int) -> Fraction:
 COUNTS = [4, 3, 4, 3, 3, 6, 3, 3, 2, 1]
 
 
-def test_figures_are_means_of_exact_values() -> None:
-    """Each figure of ten problems equals the mean of fractions, in percent."""
-    found = figures(table(COUNTS, 8), Protocol(n=8, k=(2, 4)))
+def test_metrics_are_means_of_exact_values() -> None:
+    """Each metric of ten problems equals the mean of fractions, in percent."""
+    found = metrics(table(COUNTS, 8), Protocol(n=8, k=(2, 4)))
     for k in (2, 4):
         for tau in (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1)):
             least = max(math.ceil(tau * k), 1)
@@ -62,7 +62,7 @@ def test_figures_are_means_of_exact_values() -> None:
 
 def test_a_greedy_table_has_an_accuracy_and_no_stability() -> None:
     """n = 1: OpenCompass's plain key, no pass@k."""
-    found = figures(table([1, 0, 1], 1), Protocol(n=1, k=(1,)))
+    found = metrics(table([1, 0, 1], 1), Protocol(n=1, k=(1,)))
     assert found['accuracy'] == pytest.approx(200 / 3)
     assert not [key for key in found if '@' in key or 'vote' in key]
 
@@ -72,7 +72,7 @@ def test_a_missing_verdict_is_filled_by_what_is_known_of_its_problem() -> None:
     whole = table([4, 0] * 10, 4)
     for trial in (whole.trials[0], whole.trials[4]):
         trial.verdict = Verdict.UNJUDGED
-    found = figures(TrialTable(whole.problems, whole.trials), Protocol(n=4, k=(2, 4)))
+    found = metrics(TrialTable(whole.problems, whole.trials), Protocol(n=4, k=(2, 4)))
     assert 49.9 < found['G-Pass@4_1.0'] < found['accuracy'] + 0.1 < 50.1
     assert found['pass@4'] < 50.1
     assert found['coverage'] == pytest.approx(100 * 78 / 80)
@@ -86,11 +86,11 @@ def test_shares_are_of_the_trials_they_can_be_told_of() -> None:
         Trial('0', 2, Verdict.INCORRECT, truncated=False),
         Trial('0', 3, Verdict.INCORRECT, answer='w', answer_class=1),
     ]
-    found = figures(TrialTable([Problem('0')], trials), Protocol(n=4, k=(2,)))
+    found = metrics(TrialTable([Problem('0')], trials), Protocol(n=4, k=(2,)))
     assert found['no answer'] == pytest.approx(100 / 3)
     assert found['truncated'] == 50.0
     assert found['coverage'] == 75.0
-    unknown = figures(table([2], 4), Protocol(n=4, k=(2,)))
+    unknown = metrics(table([2], 4), Protocol(n=4, k=(2,)))
     assert math.isnan(float(str(unknown['truncated'])))
 
 
@@ -110,12 +110,12 @@ def test_a_bare_level_is_labelled(level: str, label: str) -> None:
     assert label in group_members(table([1, 1], 2, groups).problems, [('level',)])
 
 
-def test_group_figures_are_those_of_the_group_alone() -> None:
-    """A group's figure equals the whole figure of a table of its problems."""
+def test_group_metrics_are_those_of_the_group_alone() -> None:
+    """A group's metric equals the whole metric of a table of its problems."""
     groups = [{'split': 'A'}, {'split': 'B'}, {'split': 'A'}]
     protocol = Protocol(n=4, k=(2,))
-    found = figures(table([1, 4, 3], 4, groups), protocol)
-    alone = figures(table([1, 3], 4), protocol)
+    found = metrics(table([1, 4, 3], 4, groups), protocol)
+    alone = metrics(table([1, 3], 4), protocol)
     for key in ('accuracy', 'G-Pass@2_1.0', 'majority vote'):
         assert found[f'A/{key}'] == alone[key]
 

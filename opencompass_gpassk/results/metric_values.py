@@ -1,6 +1,6 @@
-"""The values that each figure averages, computed once per table, and their means over any group.
+"""The values that each metric averages, computed once per table, and their means over any group.
 
-The figures, breakdowns, intervals and bounds of a result are computed from these arrays.
+The metrics, breakdowns, intervals and bounds of a result are computed from these arrays.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.results.figures import Figure, Over, Side, result_figures
 from opencompass_gpassk.results.groups import Part, headline_problems, in_group, parts_of
 from opencompass_gpassk.results.judged_trials import JudgedTrials
+from opencompass_gpassk.results.metric import Metric, Over, Side, result_metrics
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
 
@@ -27,16 +27,16 @@ Row = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Columns:
-    """The values of M figures that average the same U problems, questions or responses.
+    """The values of M metrics that average the same U problems, questions or responses.
 
     Attributes:
-        figures: The M figures.
+        metrics: The M metrics.
         values: Shape (U, M): shares in [0, 1], or differences of shares; NaN where undefined.
         clusters: Shape (U,): the cluster of each; members of one cluster are not independent.
         weights: Shape (U,): the weight of each, at least 0; None if all are equal.
     """
 
-    figures: tuple[Figure, ...]
+    metrics: tuple[Metric, ...]
     values: Row
     clusters: NDArray[np.int64]
     weights: Row | None = None
@@ -44,19 +44,19 @@ class Columns:
     def among(self, units: NDArray[np.int64]) -> Columns:
         """Return the columns of some of the problems, questions or responses."""
         weights = None if self.weights is None else self.weights[units]
-        return Columns(self.figures, self.values[units], self.clusters[units], weights)
+        return Columns(self.metrics, self.values[units], self.clusters[units], weights)
 
     def percentages(self) -> dict[str, float]:
-        """Return the figures by key, in percent."""
+        """Return the metrics by key, in percent."""
         return {
-            figure.key: percent(self.values[:, i], self.weights)
-            for i, figure in enumerate(self.figures)
+            metric.key: percent(self.values[:, i], self.weights)
+            for i, metric in enumerate(self.metrics)
         }
 
     def questions(self) -> dict[str, int]:
-        """Return how many clusters each figure rests on, by key."""
+        """Return how many clusters each metric rests on, by key."""
         defined = ClusterSums.of(self.values, self.clusters, self.weights).defined
-        keys = (figure.key for figure in self.figures)
+        keys = (metric.key for metric in self.metrics)
         return dict(zip(keys, defined.tolist(), strict=True))
 
 
@@ -88,14 +88,14 @@ def cluster_names(problems: Iterable[Problem]) -> list[str]:
     ]
 
 
-class FigureValues:
-    """The values that a table's figures average, under one assignment of verdicts.
+class MetricValues:
+    """The values that a table's metrics average, under one assignment of verdicts.
 
     Args:
         table: The trials.
         protocol: The protocol of the measurement.
         trials: The trials with assigned verdicts; by default the recorded ones.
-        figures: The figures to compute; by default all figures of a result.
+        metrics: The metrics to compute; by default all metrics of a result.
     """
 
     def __init__(
@@ -103,20 +103,20 @@ class FigureValues:
         table: TrialTable,
         protocol: Protocol,
         trials: JudgedTrials | None = None,
-        figures: Iterable[Figure] | None = None,
+        metrics: Iterable[Metric] | None = None,
     ) -> None:
         self.table = table
         self.protocol = protocol
         self.trials = trials or JudgedTrials.recorded(table)
         groups = self.trials.groups
-        if figures is None:
-            figures = result_figures(protocol, groups.size if groups else None)
+        if metrics is None:
+            metrics = result_metrics(protocol, groups.size if groups else None)
         self.clusters = problem_clusters(table)
-        self.columns = self._columns(figures)
+        self.columns = self._columns(metrics)
 
     @cached_property
     def parts(self) -> dict[str, Part]:
-        """The sets of problems that have figures: the headline, its groups, the originals."""
+        """The sets of problems that have metrics: the headline, its groups, the originals."""
         return parts_of(self.table.problems, self.protocol.groups)
 
     def of(self, part: Part) -> list[Columns]:
@@ -134,14 +134,14 @@ class FigureValues:
         return found
 
     def means(self, part: Part) -> dict[str, float]:
-        """Return the figures of a part by key, in percent."""
+        """Return the metrics of a part by key, in percent."""
         found: dict[str, float] = {}
         for columns in self.of(part):
             found |= columns.percentages()
         return found
 
     def questions(self) -> dict[str, int]:
-        """Return how many independent questions each figure rests on, those of groups included."""
+        """Return how many independent questions each metric rests on, those of groups included."""
         return {
             in_group(label, key): number
             for label, part in self.parts.items()
@@ -149,16 +149,16 @@ class FigureValues:
             for key, number in columns.questions().items()
         }
 
-    def undefined(self, figure: Figure, units: Sequence[int] | None = None) -> int:
+    def undefined(self, metric: Metric, units: Sequence[int] | None = None) -> int:
         """Count the units (problems, questions or responses; default all) where it is undefined."""
-        columns = self.columns[figure.family.over]
-        values = columns.values[:, columns.figures.index(figure)]
+        columns = self.columns[metric.family.over]
+        values = columns.values[:, columns.metrics.index(metric)]
         return int(np.isnan(values if units is None else values[units]).sum())
 
-    def _columns(self, figures: Iterable[Figure]) -> dict[Over, Columns]:
-        by_units: dict[Over, list[Figure]] = {}
-        for figure in figures:
-            by_units.setdefault(figure.family.over, []).append(figure)
+    def _columns(self, metrics: Iterable[Metric]) -> dict[Over, Columns]:
+        by_units: dict[Over, list[Metric]] = {}
+        for metric in metrics:
+            by_units.setdefault(metric.family.over, []).append(metric)
         found = {}
         # Translations of a question are groups of one cluster.
         groups = self.trials.groups
@@ -166,11 +166,11 @@ class FigureValues:
         for over, chosen in by_units.items():
             values: list[Row] = []
             weights: Row | None = None
-            for figure in chosen:
-                of_figure = self._values(figure)
-                if isinstance(of_figure, tuple):
-                    of_figure, weights = of_figure
-                values.append(of_figure)
+            for metric in chosen:
+                of_metric = self._values(metric)
+                if isinstance(of_metric, tuple):
+                    of_metric, weights = of_metric
+                values.append(of_metric)
             clusters = {
                 Over.PROBLEMS: self.clusters,
                 Over.RESPONSES: self.clusters[self.table.problem_index],
@@ -179,14 +179,14 @@ class FigureValues:
             found[over] = Columns(tuple(chosen), stacked, clusters, weights)
         return found
 
-    def _values(self, figure: Figure) -> Row | tuple[Row, Row]:
-        values = figure.family.values(self.assignment(figure.side), figure, self.protocol)
-        if figure.side is Side.DROP:
-            return values - self._values(figure.on(Side.SOUND))  # type: ignore[operator]  # values of problems have no weights
+    def _values(self, metric: Metric) -> Row | tuple[Row, Row]:
+        values = metric.family.values(self.assignment(metric.side), metric, self.protocol)
+        if metric.side is Side.DROP:
+            return values - self._values(metric.on(Side.SOUND))  # type: ignore[operator]  # values of problems have no weights
         return values
 
     def assignment(self, side: Side) -> JudgedTrials:
-        """Return the trials for sound figures, or for plain figures and the plain side of drops."""
+        """Return the trials for sound metrics, or for plain metrics and the plain side of drops."""
         return self.sound if side is Side.SOUND else self.trials
 
     @cached_property
@@ -195,18 +195,18 @@ class FigureValues:
         return self.trials.sound(self.protocol.sound or 0.0)
 
 
-def bounds(recorded: FigureValues) -> dict[str, list[float]]:
-    """Return each figure's value if all open responses are wrong, and if all are right.
+def bounds(recorded: MetricValues) -> dict[str, list[float]]:
+    """Return each metric's value if all open responses are wrong, and if all are right.
 
     Open are unjudged and lost responses, and those that nobody decided and that count as wrong
-    (``trials.OPEN``). A figure that never falls with c lies between the two, whatever verdicts they
-    would get. Other figures have no bounds: the majority vote depends on which answers are
-    equivalent, and OOR falls when a version turns right. For sound figures, a response is open if
+    (``trials.OPEN``). A metric that never falls with c lies between the two, whatever verdicts they
+    would get. Other metrics have no bounds: the majority vote depends on which answers are
+    equivalent, and OOR falls when a version turns right. For sound metrics, a response is open if
     it is unknown whether its answer is right and its reasoning valid. A problem or question that
-    the figure leaves out, since nobody judged it, counts as 0, and as the most that is possible.
+    the metric leaves out, since nobody judged it, counts as 0, and as the most that is possible.
 
     Returns:
-        Key of the figure → [lowest, highest] in percent, NaN where undefined; empty if no response
+        Key of the metric → [lowest, highest] in percent, NaN where undefined; empty if no response
         is open.
     """
     protocol, trials = recorded.protocol, recorded.trials.decided()
@@ -220,23 +220,23 @@ def bounds(recorded: FigureValues) -> dict[str, list[float]]:
     return found
 
 
-def _ends(recorded: FigureValues, trials: JudgedTrials, side: Side) -> Mapping[str, list[float]]:
+def _ends(recorded: MetricValues, trials: JudgedTrials, side: Side) -> Mapping[str, list[float]]:
     found: dict[str, list[float]] = {}
     headline = Part(headline_problems(recorded.table.problems), {})
     for of in recorded.of(headline):
-        chosen = [i for i, one in enumerate(of.figures) if one.side is side and one.family.bounded]
-        figures = [of.figures[i] for i in chosen]
-        if not figures:
+        chosen = [i for i, one in enumerate(of.metrics) if one.side is side and one.family.bounded]
+        metrics = [of.metrics[i] for i in chosen]
+        if not metrics:
             continue
         undefined = np.isnan(of.values[:, chosen])
         for correct in (False, True):
-            plain = [one.on(Side.PLAIN) for one in figures]
-            settled = FigureValues(
+            plain = [one.on(Side.PLAIN) for one in metrics]
+            settled = MetricValues(
                 recorded.table, recorded.protocol, trials.settled(correct=correct), plain
             )
             (ends,) = settled.of(headline)
-            extreme = [one.most * correct for one in figures]
+            extreme = [one.most * correct for one in metrics]
             values = np.where(undefined & ~np.isnan(ends.values), extreme, ends.values)
-            for one, column in zip(figures, values.T, strict=True):
+            for one, column in zip(metrics, values.T, strict=True):
                 found.setdefault(one.key, []).append(percent(column))
     return found

@@ -1,8 +1,8 @@
-"""The figures of a result. Each family of figures is declared once, with all its properties.
+"""The metrics of a result. Each family of metrics is declared once, with all its properties.
 
-A figure is a mean in percent, such as ``G-Pass@16_0.5``. The figures of a family differ only in k,
+A metric is a mean in percent, such as ``G-Pass@16_0.5``. The metrics of a family differ only in k,
 τ, n or m. Tables, the report page, intervals, bounds, comparisons, the command line and the
-documentation read :data:`FAMILIES`; no other module spells or parses a key. To add a figure, add
+documentation read :data:`FAMILIES`; no other module spells or parses a key. To add a metric, add
 its function to ``metrics/`` and its record here.
 """
 
@@ -18,10 +18,10 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics import understanding, version_figures
+from opencompass_gpassk.metrics import understanding, version_metrics
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.majority_vote import consensus_at_k, consistency, majority_vote
-from opencompass_gpassk.metrics.version_figures import ratio
+from opencompass_gpassk.metrics.version_metrics import ratio
 from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY, JudgedTrials
 from opencompass_gpassk.results.protocol import Protocol
 
@@ -29,7 +29,7 @@ Row = NDArray[np.float64]
 
 
 class Over(Enum):
-    """The units that a figure averages over."""
+    """The units that a metric averages over."""
 
     PROBLEMS = 'problems'
     QUESTIONS = 'questions, each with all its versions'
@@ -38,35 +38,35 @@ class Over(Enum):
 
 
 class Side(Enum):
-    """Plain or sound figure of right answers, or their difference; the value begins its key."""
+    """Plain or sound metric of right answers, or their difference; the value begins its key."""
 
     PLAIN = ''
     SOUND = 'sound '
     DROP = 'drop to sound '
 
 
-def _of_counts(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+def _of_counts(trials: JudgedTrials, at: Metric, protocol: Protocol) -> Row:
     return trials.expected(at.estimator())
 
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Figures that differ only in k, τ, n or m.
+    """Metrics that differ only in k, τ, n or m.
 
     Attributes:
         key: The key in the result JSON. ``{k}``, ``{tau}``, ``{n}`` and ``{m}`` stand for numbers:
             samples drawn, threshold, samples of a problem, versions of a question.
         about: The meaning in one sentence; may contain the same placeholders.
-        values: Computes, from trials, figure and protocol, the values to average, from ``least``
+        values: Computes, from trials, metric and protocol, the values to average, from ``least``
             to ``most``, NaN where undefined; shape (P,), (G,) or (T,) for problems, questions or
             responses. Over right originals it returns values and weights. By default those of
             ``estimator``.
         over: The units that it averages over.
         name: The name in the column ``metric`` of CSV files; by default the key.
         heading: The name in tables; by default the key.
-        estimator: The same figure as an estimator from n and c of a problem; None if impossible.
+        estimator: The same metric as an estimator from n and c of a problem; None if impossible.
         least: The least possible value.
-        most: Computes the greatest possible value from the figure.
+        most: Computes the greatest possible value from the metric.
         lower_is_better: Whether a lower value is better.
         ranked: Whether a value can be better than another. If not, differences have intervals, but
             no tests, ranks or marks.
@@ -75,22 +75,22 @@ class Family:
         falls_with_tau: Whether it never rises with τ.
         repeated: Whether it needs several samples of a problem.
         verdicts: Whether it needs verdicts.
-        sides: Whether it also has a sound figure and a drop.
+        sides: Whether it also has a sound metric and a drop.
         compared: Whether models are compared by it.
         tabulated: Whether the tables of a benchmark have a column of it for each k.
         on_page: Whether the leaderboard of the report page has a column of it.
-        in_summary: Whether OpenCompass's summary lists it, see :attr:`Figure.in_summary`.
+        in_summary: Whether OpenCompass's summary lists it, see :attr:`Metric.in_summary`.
     """
 
     key: str
     about: str
-    values: Callable[[JudgedTrials, Figure, Protocol], Row | tuple[Row, Row]] = _of_counts
+    values: Callable[[JudgedTrials, Metric, Protocol], Row | tuple[Row, Row]] = _of_counts
     over: Over = Over.PROBLEMS
     name: str = ''
     heading: str = ''
-    estimator: Callable[[Figure], Estimator] | None = None
+    estimator: Callable[[Metric], Estimator] | None = None
     least: float = 0.0
-    most: Callable[[Figure], float] = lambda at: 1.0
+    most: Callable[[Metric], float] = lambda at: 1.0
     lower_is_better: bool = False
     ranked: bool = True
     bounded: bool = False
@@ -110,9 +110,9 @@ class Family:
         tau: float | None = None,
         n: int | None = None,
         m: int | None = None,
-    ) -> Figure:
-        """Return the family's figure at these numbers."""
-        return Figure(self, k, None if tau is None else float(tau), n, m)
+    ) -> Metric:
+        """Return the family's metric at these numbers."""
+        return Metric(self, k, None if tau is None else float(tau), n, m)
 
     def has(self, number: str) -> bool:
         """Tell whether key or heading contains a number: ``k``, ``tau``, ``n`` or ``m``."""
@@ -120,8 +120,8 @@ class Family:
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One figure of a result.
+class Metric:
+    """One metric of a result.
 
     Attributes:
         family: The family that declares it.
@@ -175,22 +175,22 @@ class Figure:
     def in_summary(self) -> bool:
         """Whether OpenCompass's summary lists it: a result has it at its top level.
 
-        G-Pass@k at τ = 0 is pass@k. Of the sound figures the strictest is listed.
+        G-Pass@k at τ = 0 is pass@k. Of the sound metrics the strictest is listed.
         """
         if self.side is Side.SOUND:
             return self.tau == 1 or (self.family is ACCURACY and self.n == 1)
         return self.side is Side.PLAIN and self.family.in_summary and self.tau != 0
 
-    def on(self, side: Side) -> Figure:
-        """Return the plain figure, the sound one, or the drop."""
+    def on(self, side: Side) -> Metric:
+        """Return the plain metric, the sound one, or the drop."""
         return replace(self, side=side)
 
-    def of_n(self, n: int | None) -> Figure:
-        """Return the figure for n samples of a problem; None stands for any number."""
+    def of_n(self, n: int | None) -> Metric:
+        """Return the metric for n samples of a problem; None stands for any number."""
         return replace(self, n=n)
 
     def estimator(self) -> Estimator:
-        """Return the figure as an estimator from n and c of a problem.
+        """Return the metric as an estimator from n and c of a problem.
 
         Raises:
             ValueError: If it needs more than n and c.
@@ -212,7 +212,7 @@ def _votes(
     return table.problem_index, table.answer_class, trials.correct, trials.judged, chance
 
 
-def _consistency(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+def _consistency(trials: JudgedTrials, at: Metric, protocol: Protocol) -> Row:
     problem, answer, correct, _, chance = _votes(trials)
     return consistency(problem, answer, correct, ~trials.table.lost, len(chance))
 
@@ -269,12 +269,12 @@ MG_PASS = Family(
     on_page=True,
     in_summary=True,
 )
-LOSS = Family(
-    name='loss@k',
-    key='loss@{k}',
+STABILITY_GAP = Family(
+    name='stability gap@k',
+    key='stability gap@{k}',
     about='chance that of {k} samples some are right, but not all: pass@{k} minus G-Pass@{k}_1.0; '
     'a model that solves nothing loses nothing',
-    estimator=lambda at: Estimator('loss', at.k or 1),
+    estimator=lambda at: Estimator('stability gap', at.k or 1),
     ranked=False,
     tabulated=True,
     on_page=True,
@@ -302,14 +302,14 @@ CONSISTENCY = Family(
 )
 
 
-def _original_accuracy(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+def _original_accuracy(trials: JudgedTrials, at: Metric, protocol: Protocol) -> Row:
     of = trials.versions
-    return version_figures.accuracy(of.original_n[:, None], of.original_c[:, None])
+    return version_metrics.accuracy(of.original_n[:, None], of.original_c[:, None])
 
 
-def _drop(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+def _drop(trials: JudgedTrials, at: Metric, protocol: Protocol) -> Row:
     of = trials.versions
-    return _original_accuracy(trials, at, protocol) - version_figures.accuracy(of.n, of.c)
+    return _original_accuracy(trials, at, protocol) - version_metrics.accuracy(of.n, of.c)
 
 
 SP_ACCURACY = Family(
@@ -335,7 +335,7 @@ GROUP_ACCURACY = Family(
     name='GA@k',
     key='GA@{m}',
     about='share of the questions with all {m} versions right',
-    values=lambda trials, at, protocol: version_figures.group_accuracy(*trials.versions[:2]),
+    values=lambda trials, at, protocol: version_metrics.group_accuracy(*trials.versions[:2]),
     over=Over.QUESTIONS,
     bounded=True,
     on_page=True,
@@ -399,7 +399,7 @@ G_PASS_OVER_VERSIONS = Family(
     name='G-Pass over versions',
     key='G-Pass over {m} versions_{tau}',
     about='chance that at least a share τ is right, with one sample of each of the {m} versions',
-    values=lambda trials, at, protocol: version_figures.g_pass_over_versions(
+    values=lambda trials, at, protocol: version_metrics.g_pass_over_versions(
         *trials.versions[:2], at.tau or 0.0
     ),
     over=Over.QUESTIONS,
@@ -422,7 +422,7 @@ BETWEEN_VERSIONS = Family(
     key='variance between versions',
     about='variance of accuracy between versions, due to their numbers; may be negative',
     values=lambda trials, at, protocol: (
-        version_figures.variance_split(*trials.judged_versions[:2]).between
+        version_metrics.variance_split(*trials.judged_versions[:2]).between
     ),
     over=Over.QUESTIONS,
     least=-1.0,
@@ -434,7 +434,7 @@ BETWEEN_SAMPLES = Family(
     key='variance between samples',
     about='mean variance of the samples of one version, due to chance',
     values=lambda trials, at, protocol: (
-        version_figures.variance_split(*trials.judged_versions[:2]).within
+        version_metrics.variance_split(*trials.judged_versions[:2]).within
     ),
     over=Over.QUESTIONS,
     lower_is_better=True,
@@ -445,10 +445,10 @@ BETWEEN_SAMPLES = Family(
 
 def _understanding(
     share: Callable[[understanding.Understanding], Row],
-) -> Callable[[JudgedTrials, Figure, Protocol], tuple[Row, Row]]:
+) -> Callable[[JudgedTrials, Metric, Protocol], tuple[Row, Row]]:
     """Return a share given that the original is right, weighted by the chance that it is."""
 
-    def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> tuple[Row, Row]:
+    def values(trials: JudgedTrials, at: Metric, protocol: Protocol) -> tuple[Row, Row]:
         joint = understanding.understanding(*trials.versions, protocol.complete, protocol.collapsed)
         known = ~np.isnan(joint.complete)
         weights = np.where(known, joint.original, 0.0)
@@ -486,10 +486,10 @@ VERSIONS_RIGHT = Family(
 )
 
 
-def _of_reasoning(name: str, of: str) -> Callable[[JudgedTrials, Figure, Protocol], Row]:
+def _of_reasoning(name: str, of: str) -> Callable[[JudgedTrials, Metric, Protocol], Row]:
     """Return validity or redundancy of all responses not lost, of the right or the wrong ones."""
 
-    def values(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+    def values(trials: JudgedTrials, at: Metric, protocol: Protocol) -> Row:
         scores = trials.validity if name == VALIDITY else trials.redundancy
         chosen = {
             '': ~trials.table.lost,
@@ -501,7 +501,7 @@ def _of_reasoning(name: str, of: str) -> Callable[[JudgedTrials, Figure, Protoco
     return values
 
 
-def _invalid_among_right(trials: JudgedTrials, at: Figure, protocol: Protocol) -> Row:
+def _invalid_among_right(trials: JudgedTrials, at: Metric, protocol: Protocol) -> Row:
     known = trials.correct & ~np.isnan(trials.validity)
     return np.where(known, trials.validity < (protocol.sound or 0.0), np.nan)
 
@@ -539,14 +539,14 @@ SCORED = Family(
 )
 
 FAMILIES = (
-    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS, LOSS, CONSENSUS, CONSISTENCY),
+    *(ACCURACY, MAJORITY_VOTE, PASS, G_PASS, MG_PASS, STABILITY_GAP, CONSENSUS, CONSISTENCY),
     *(UNDERSTANDING_SCORE, SP_ACCURACY, DROP, GROUP_ACCURACY, CR, OOR),
     *(CR_BY_CHANCE, OOR_BY_CHANCE, OOR_LESS_CHANCE, G_PASS_OVER_VERSIONS, POOLED_G_PASS),
     *(BETWEEN_VERSIONS, BETWEEN_SAMPLES),
     *(*UNDERSTANDING, VERSIONS_RIGHT),
     *(*REASONING.values(), FALSE_POSITIVES, SCORED),
 )
-# Shares of a whole data set, in percent. They show how far its figures can be trusted.
+# Shares of a whole data set, in percent. They show how far its metrics can be trusted.
 SHARES = {
     'coverage': 'responses with a verdict',
     'no answer': 'responses without a final answer, among those not lost',
@@ -557,22 +557,22 @@ SHARES = {
 }
 
 
-def result_figures(protocol: Protocol, m: int | None = None) -> Iterator[Figure]:
-    """Yield the figures of a result: plain, sound and drops, then of versions and of reasoning.
+def result_metrics(protocol: Protocol, m: int | None = None) -> Iterator[Metric]:
+    """Yield the metrics of a result: plain, sound and drops, then of versions and of reasoning.
 
     Args:
         protocol: The protocol of the measurement.
         m: Versions of a question; None if questions have none.
     """
-    plain = [one for one in _figures(protocol, m) if one.family.over is Over.PROBLEMS]
+    plain = [one for one in _metrics(protocol, m) if one.family.over is Over.PROBLEMS]
     yield from plain
     if protocol.sound is not None:
         for side in (Side.SOUND, Side.DROP):
             yield from (one.on(side) for one in plain if one.family.sides)
-    yield from (one for one in _figures(protocol, m) if one.family.over is not Over.PROBLEMS)
+    yield from (one for one in _metrics(protocol, m) if one.family.over is not Over.PROBLEMS)
 
 
-def _figures(protocol: Protocol, m: int | None) -> Iterator[Figure]:
+def _metrics(protocol: Protocol, m: int | None) -> Iterator[Metric]:
     families = [one for one in FAMILIES if _measured(one, protocol, m)]
     for family in (one for one in families if not one.has('k')):
         for tau in protocol.taus if family.has('tau') else (None,):
@@ -603,15 +603,15 @@ SIDE = re.compile('(?P<side>sound |drop to sound )?(?P<rest>.*)')
 
 
 @lru_cache(maxsize=4096)
-def parse_figure(text: str) -> Figure:
-    """Return the figure with this key or heading.
+def parse_metric(text: str) -> Metric:
+    """Return the metric with this key or heading.
 
     Args:
         text: For example ``G-Pass@16_0.5``, ``sound mG-Pass@16``, ``accuracy``, ``average@16``, or
             ``pass^16``, which is ``G-Pass@16_1.0``.
 
     Raises:
-        ValueError: If no figure has this key or heading.
+        ValueError: If no metric has this key or heading.
     """
     match = SIDE.fullmatch(PASS_POWER.sub(r'G-Pass@\1_1.0', text))
     side, rest = (Side(match['side'] or ''), match['rest']) if match else (Side.PLAIN, text)
@@ -622,7 +622,7 @@ def parse_figure(text: str) -> Figure:
             if pattern and (found := _pattern(pattern).fullmatch(rest)):
                 return replace(_at(family, found.groupdict()), side=side)
     raise ValueError(
-        f'figure is {text!r}; write accuracy, pass@16, G-Pass@16_0.5, mG-Pass@16 or another key '
+        f'metric is {text!r}; write accuracy, pass@16, G-Pass@16_0.5, mG-Pass@16 or another key '
         'of a result'
     )
 
@@ -635,7 +635,7 @@ def _pattern(spelled: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _at(family: Family, found: dict[str, str]) -> Figure:
+def _at(family: Family, found: dict[str, str]) -> Metric:
     n = found.get('n')
     tau = float(found['tau']) if 'tau' in found else None
     if tau is not None and tau > 1:

@@ -6,9 +6,9 @@ import itertools
 import math
 
 import pytest
-from made_results import bounds, figures
+from made_results import bounds, metrics
 
-from opencompass_gpassk.results.figures import Side
+from opencompass_gpassk.results.metric import Side
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.warnings import bounds_line
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -40,7 +40,7 @@ def test_bounds_are_those_of_all_ways_to_judge() -> None:
     settled = []
     for verdicts in itertools.product('+-', repeat=4):
         a, b, c, d = verdicts
-        settled.append(figures(table(f'+{a}--', f'++{b}{c}', f'{d}---'), PROTOCOL))
+        settled.append(metrics(table(f'+{a}--', f'++{b}{c}', f'{d}---'), PROTOCOL))
     assert {'accuracy', 'mG-Pass@4', 'G-Pass@2_1.0'} <= found.keys()
     assert 'majority vote' not in found
     for name, (low, high) in found.items():
@@ -58,7 +58,7 @@ def test_the_headline_metrics_are_told() -> None:
 
 
 def test_what_is_undefined_is_not_told() -> None:
-    """A problem with too few samples has no figure, whatever is judged of them."""
+    """A problem with too few samples has no metric, whatever is judged of them."""
     found = bounds(table('+?'), PROTOCOL)
     assert math.isnan(found['pass@4'][0])
     assert bounds_line(found, PROTOCOL, Side.PLAIN) == 'average@4 50.0 to 100.0'

@@ -1,4 +1,4 @@
-"""Confidence intervals of the figures of a result."""
+"""Confidence intervals of the metrics of a result."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from opencompass_gpassk.formats.parse_settings import Settings
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.results.figure_values import Columns, FigureValues
-from opencompass_gpassk.results.figures import Side
 from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.metric import Side
+from opencompass_gpassk.results.metric_values import Columns, MetricValues
 from opencompass_gpassk.results.result import Result
 
 ESTIMAND = 'a population of problems like these, each sampled anew'
@@ -65,18 +65,18 @@ def stored_intervals(result: Result) -> IntervalSettings | None:
     return IntervalSettings.of({name: getattr(of, name) for name in names})
 
 
-def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[str, Any]:
-    """Return a confidence interval of each figure, for the headline and for each group.
+def metric_intervals(values: MetricValues, settings: IntervalSettings) -> dict[str, Any]:
+    """Return a confidence interval of each metric, for the headline and for each group.
 
     Args:
-        values: The values that the figures average.
+        values: The values that the metrics average.
         settings: Settings of the intervals.
 
     Returns:
-        ``intervals``: key of the figure → [low, high] in percent, for a population of problems.
+        ``intervals``: key of the metric → [low, high] in percent, for a population of problems.
         Versions of one question are resampled together, and the uncertainty from few samples is
-        included. Figures of fewer than five clusters have no interval. ``intervals_fixed``: the
-        same for these very problems, of figures computed from n and c of each problem.
+        included. Metrics of fewer than five clusters have no interval. ``intervals_fixed``: the
+        same for these very problems, of metrics computed from n and c of each problem.
         ``uncertainty``: what both intervals estimate, and how they were made.
     """
     found: dict[str, list[float]] = {}
@@ -103,8 +103,8 @@ def figure_intervals(values: FigureValues, settings: IntervalSettings) -> dict[s
 def _population_intervals(
     columns: Columns, settings: IntervalSettings
 ) -> Iterator[tuple[str, list[float], str]]:
-    """Yield key, ends in percent and method of each figure that has an interval."""
-    least, most = zip(*((figure.least, figure.most) for figure in columns.figures), strict=True)
+    """Yield key, ends in percent and method of each metric that has an interval."""
+    least, most = zip(*((metric.least, metric.most) for metric in columns.metrics), strict=True)
     made = bootstrap_means(
         np.clip(columns.values, least, most),  # rounding may leave a share slightly outside
         columns.clusters,
@@ -112,40 +112,40 @@ def _population_intervals(
         bounds=(least, most),
         **asdict(settings),
     )
-    for figure, low, high, method in zip(
-        columns.figures, made.low, made.high, made.method, strict=True
+    for metric, low, high, method in zip(
+        columns.metrics, made.low, made.high, made.method, strict=True
     ):
         if not math.isnan(low):
-            yield figure.key, [100 * float(low), 100 * float(high)], method
+            yield metric.key, [100 * float(low), 100 * float(high)], method
 
 
-def _fixed_intervals(values: FigureValues, level: float) -> Iterator[tuple[str, list[float]]]:
-    """Yield key and ends in percent of each figure that is computed from n and c."""
+def _fixed_intervals(values: MetricValues, level: float) -> Iterator[tuple[str, list[float]]]:
+    """Yield key and ends in percent of each metric that is computed from n and c."""
     labels = list(values.parts)
     members = [values.parts[label].members for label in labels]
-    figures = [
-        figure
+    metrics = [
+        metric
         for columns in values.columns.values()
-        for figure in columns.figures
-        if figure.family.estimator and figure.side is not Side.DROP
+        for metric in columns.metrics
+        if metric.family.estimator and metric.side is not Side.DROP
     ]
     rates: dict[Side, Rates] = {}
-    for figure in figures:
-        trials = values.assignment(figure.side)
+    for metric in metrics:
+        trials = values.assignment(metric.side)
         if not trials.known.any():
             continue
-        if figure.side not in rates:
-            rates[figure.side] = Rates.fitted(trials.known, trials.c)
+        if metric.side not in rates:
+            rates[metric.side] = Rates.fitted(trials.known, trials.c)
         made = fixed_problems_intervals(
-            figure.estimator(),
+            metric.estimator(),
             trials.known,
             trials.c,
             members,
             missing=trials.n - trials.known,
-            values=trials.expected(figure.estimator()),
-            rates=rates[figure.side],
+            values=trials.expected(metric.estimator()),
+            rates=rates[metric.side],
             level=level,
         )
         for label, one in zip(labels, made, strict=True):
             if not math.isnan(one.low):
-                yield in_group(label, figure.key), [100 * one.low, 100 * one.high]
+                yield in_group(label, metric.key), [100 * one.low, 100 * one.high]

@@ -29,30 +29,30 @@ COUNTS: list[list[int | None]] = [
 ]
 
 
-def test_token_figures_are_those_of_a_computation_by_hand(tmp_path: Path) -> None:
+def test_token_metrics_are_those_of_a_computation_by_hand(tmp_path: Path) -> None:
     """Means over problems and responses; the cost is the mean by the share solved every time."""
     result = write_result(tmp_path / 'r.json', table_of(MARKS * 2, COUNTS * 2), [2])
-    found = result['tokens']['figures']
+    found = result['tokens']['metrics']
     mean = (100 + 300 + 600 + 400) / 4
     assert found['tokens'] == pytest.approx(mean)
     assert found['tokens (right)'] == pytest.approx((400 + 600 + 100 + 300) / 9)
     assert found['tokens (wrong)'] == pytest.approx((600 + 2400 + 500 + 700) / 7)
     every = (1 + 3 / 6 + 0 + 1 / 6) / 4
-    assert result['figures']['G-Pass@2_1.0'] == pytest.approx(100 * every)
+    assert result['metrics']['G-Pass@2_1.0'] == pytest.approx(100 * every)
     assert found[K2] == pytest.approx(mean / every)
     low, high = result['tokens']['intervals'][K2]
     assert 0 < low < found[K2] < high
     assert result['tokens']['known'] == 100.0
-    assert not any(name.startswith('tokens') for name in result['figures'])
+    assert not any(name.startswith('tokens') for name in result['metrics'])
     read = read_result(tmp_path / 'r.json')
-    assert isinstance(read, Result) and read.tokens.figures[K2] == found[K2]
+    assert isinstance(read, Result) and read.tokens.metrics[K2] == found[K2]
 
 
 def test_nothing_solved_has_a_lower_end_alone(tmp_path: Path) -> None:
-    """The figure is undefined; a problem costs at least the mean by the upper end of the share."""
+    """The metric is undefined; a problem costs at least the mean by the upper end of the share."""
     marks, counts = ['+---'] * 12, [[100, 200, 300, 400]] * 12
     result = write_result(tmp_path / 'r.json', table_of(marks, counts), [2])
-    assert math.isnan(result['tokens']['figures'][K2])
+    assert math.isnan(result['tokens']['metrics'][K2])
     upper = result['intervals']['G-Pass@2_1.0'][1] / 100
     assert result['tokens']['intervals'][K2] == [pytest.approx(250 / upper), None]
 
@@ -67,9 +67,9 @@ def test_tokens_of_too_few_responses_are_unknown(
         counts[i][0] = odd
     result = write_result(tmp_path / 'r.json', table_of(['++++'] * 6, counts), [2])
     assert result['tokens']['known'] == pytest.approx(100 * (1 - unknown / 24))
-    found = [value for key, value in result['tokens']['figures'].items() if 'wrong' not in key]
+    found = [value for key, value in result['tokens']['metrics'].items() if 'wrong' not in key]
     assert found == [pytest.approx(100)] * 3 if defined else all(map(math.isnan, found))
-    assert math.isnan(result['tokens']['figures']['tokens (wrong)'])
+    assert math.isnan(result['tokens']['metrics']['tokens (wrong)'])
     read_result(tmp_path / 'r.json')
 
 

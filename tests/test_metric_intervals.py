@@ -1,4 +1,4 @@
-"""Intervals of a result's figures: which clusters they are made of, and what has none."""
+"""Intervals of a result's metrics: which clusters they are made of, and what has none."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from eval_task import Sums, data_set, evaluate, predict
-from made_results import figures
+from made_results import metrics
 
 from opencompass_gpassk.evaluator import GPassKEvaluator
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
-from opencompass_gpassk.results.figure_intervals import IntervalSettings, figure_intervals
-from opencompass_gpassk.results.figure_values import FigureValues
+from opencompass_gpassk.results.metric_intervals import IntervalSettings, metric_intervals
+from opencompass_gpassk.results.metric_values import MetricValues
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -36,11 +36,11 @@ def translated(problems: int, seed: int = 0) -> TrialTable:
     return TrialTable(table, trials)
 
 
-def test_every_figure_is_within_its_interval() -> None:
+def test_every_metric_is_within_its_interval() -> None:
     """Overall and in each group; shares of responses that describe the run have none."""
     table = translated(60)
-    found = figures(table, PROTOCOL)
-    made = figure_intervals(FigureValues(table, PROTOCOL), IntervalSettings(resamples=500))
+    found = metrics(table, PROTOCOL)
+    made = metric_intervals(MetricValues(table, PROTOCOL), IntervalSettings(resamples=500))
     names = {'accuracy', 'pass@2', 'G-Pass@2_1.0', 'mG-Pass@2', 'en/G-Pass@2_0.5'}
     assert names <= made['intervals'].keys()
     for name, (low, high) in made['intervals'].items():
@@ -50,12 +50,12 @@ def test_every_figure_is_within_its_interval() -> None:
 
 
 def test_intervals_for_these_very_problems() -> None:
-    """Of every figure of right samples, in groups too; by the closed form of the accuracy."""
+    """Of every metric of right samples, in groups too; by the closed form of the accuracy."""
     table = translated(60)
-    found = figures(table, PROTOCOL)
-    made = figure_intervals(FigureValues(table, PROTOCOL), IntervalSettings(resamples=500))
+    found = metrics(table, PROTOCOL)
+    made = metric_intervals(MetricValues(table, PROTOCOL), IntervalSettings(resamples=500))
     fixed = made['intervals_fixed']
-    names = ['accuracy', 'mG-Pass@2', 'loss@2']
+    names = ['accuracy', 'mG-Pass@2', 'stability gap@2']
     names += ['pass@2', 'G-Pass@2_0.5', 'G-Pass@2_1.0']
     assert fixed.keys() == {f'{group}{name}' for group in ('', 'en/', 'cn/') for name in names}
     for key, (low, high) in fixed.items():
@@ -69,15 +69,15 @@ def test_intervals_for_these_very_problems() -> None:
     assert made['uncertainty']['of_fixed'] == 'these very problems, each sampled anew'
     for trial in table.trials:
         trial.values['validity'] = 0.9
-    sound = figure_intervals(
-        FigureValues(table, replace(PROTOCOL, sound=0.5)), IntervalSettings(resamples=100)
+    sound = metric_intervals(
+        MetricValues(table, replace(PROTOCOL, sound=0.5)), IntervalSettings(resamples=100)
     )
     assert sound['intervals_fixed']['sound mG-Pass@2'] == fixed['mG-Pass@2']
     unjudged = TrialTable(
         table.problems, [replace(t, verdict=Verdict.UNJUDGED) for t in table.trials]
     )
     assert (
-        figure_intervals(FigureValues(unjudged, PROTOCOL), IntervalSettings())['intervals_fixed']
+        metric_intervals(MetricValues(unjudged, PROTOCOL), IntervalSettings())['intervals_fixed']
         == {}
     )
 
@@ -85,7 +85,7 @@ def test_intervals_for_these_very_problems() -> None:
 def test_translations_are_drawn_together() -> None:
     """As by the bootstrap over clusters, which is wider than that over problems."""
     table = translated(60)
-    made = figure_intervals(FigureValues(table, PROTOCOL), IntervalSettings())['intervals']
+    made = metric_intervals(MetricValues(table, PROTOCOL), IntervalSettings())['intervals']
     n, c = table.counts()
     accuracy = (c / n)[:, None]
     clusters = [problem.cluster for problem in table.problems]
@@ -108,13 +108,13 @@ def test_groups_of_versions_have_intervals() -> None:
                 Trial(name, r, Verdict.CORRECT if rng.random() < 0.5 else Verdict.INCORRECT)
                 for r in range(4)
             ]
-    made = figure_intervals(
-        FigureValues(TrialTable(problems, trials), PROTOCOL), IntervalSettings()
+    made = metric_intervals(
+        MetricValues(TrialTable(problems, trials), PROTOCOL), IntervalSettings()
     )
     low, high = made['intervals']['SP-RV drop']
     assert low < 0 < high
     assert {'GA@3', 'CR', 'OOR', 'original/pass@2'} <= made['intervals'].keys()
-    found = figures(TrialTable(problems, trials), PROTOCOL)
+    found = metrics(TrialTable(problems, trials), PROTOCOL)
     low, high = made['intervals']['variance between versions']
     assert low < 0 < high  # all chances are a half
     low, high = made['intervals']['variance between samples']
@@ -175,8 +175,8 @@ def test_shares_of_understanding_have_intervals() -> None:
             shares.append(sum(list(right.values())[1:]) / 5)
     protocol = Protocol(n=1)
     table = TrialTable(problems, trials)
-    found = figures(table, protocol)
-    made = figure_intervals(FigureValues(table, protocol), IntervalSettings())['intervals']
+    found = metrics(table, protocol)
+    made = metric_intervals(MetricValues(table, protocol), IntervalSettings())['intervals']
     expected = bootstrap_means(np.array(shares)[:, None])
     assert found['RV accuracy (original right)'] == pytest.approx(100 * expected.estimate[0])
     low, high = made['RV accuracy (original right)']

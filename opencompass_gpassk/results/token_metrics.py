@@ -1,6 +1,6 @@
 """The tokens of a result: mean lengths, and what a problem solved every time costs.
 
-They are no percentages, so they stand in the field ``tokens`` of a result, apart from its figures.
+They are no percentages, so they stand in the field ``tokens`` of a result, apart from its metrics.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.token_cost import tokens_per_solved
-from opencompass_gpassk.metrics.version_figures import ratio
-from opencompass_gpassk.results.figure_values import FigureValues
-from opencompass_gpassk.results.figures import G_PASS
+from opencompass_gpassk.metrics.version_metrics import ratio
+from opencompass_gpassk.results.metric import G_PASS
+from opencompass_gpassk.results.metric_values import MetricValues
 from opencompass_gpassk.results.result import Entry, Few
 from opencompass_gpassk.trials import TrialTable
 
@@ -32,17 +32,17 @@ TOKENS = {
 }
 
 
-def token_figures(values: FigureValues, level: float | None = None) -> dict[str, Any]:
+def token_metrics(values: MetricValues, level: float | None = None) -> dict[str, Any]:
     """Return the field ``tokens`` of a result, for the problems of the headline.
 
     Args:
-        values: The values that the result's figures average.
+        values: The values that the result's metrics average.
         level: The coverage of the intervals; None for no intervals.
 
     Returns:
         ``known``: the responses whose tokens are known, in percent of all, lost ones included;
-        ``figures``: key → tokens, NaN where undefined; ``intervals``: key → [low, high] for a
-        population of such problems, None for an open end. A low end without a figure says that no
+        ``metrics``: key → tokens, NaN where undefined; ``intervals``: key → [low, high] for a
+        population of such problems, None for an open end. A low end without a metric says that no
         problem is solved every time. ``cut_off``: [fewest, most] tokens of a response that was cut
         off; this shows the limit, whoever set it.
     """
@@ -55,20 +55,20 @@ def token_figures(values: FigureValues, level: float | None = None) -> dict[str,
         known[:] = False
     totals = np.bincount(table.problem_index[known], tokens[known], len(table.problems))
     of_problem = ratio(totals, table.count(known))
-    figures = {MEAN: _mean(of_problem[~np.isnan(of_problem)])}
+    metrics = {MEAN: _mean(of_problem[~np.isnan(of_problem)])}
     intervals: dict[str, list[float | None]] = {}
     if values.protocol.judged:
-        figures[RIGHT] = _mean(tokens[known & trials.correct])
-        figures[WRONG] = _mean(tokens[known & trials.judged & ~trials.correct])
+        metrics[RIGHT] = _mean(tokens[known & trials.correct])
+        metrics[WRONG] = _mean(tokens[known & trials.judged & ~trials.correct])
     for k in values.protocol.ks if values.protocol.judged else ():
         solved = trials.expected(G_PASS(k=k, tau=1.0).estimator())
         cost = tokens_per_solved(
             of_problem[members], solved[members], values.clusters[members], level or 0.95
         )
-        figures[key := PER_SOLVED.format(k=k)] = cost.value
+        metrics[key := PER_SOLVED.format(k=k)] = cost.value
         if not math.isnan(cost.low):
             intervals[key] = [cost.low, None if math.isinf(cost.high) else cost.high]
-    found = {'known': share, 'figures': figures, **({'intervals': intervals} if level else {})}
+    found = {'known': share, 'metrics': metrics, **({'intervals': intervals} if level else {})}
     cut_off = [
         one.num_tokens
         for one, counts in zip(table.trials, among, strict=True)
@@ -85,12 +85,12 @@ def cost_text(entry: Entry, k: int) -> str:
     """
     key = PER_SOLVED.format(k=k)
     tokens = entry.result.tokens
-    cost = tokens.figures.get(key, math.nan)
+    cost = tokens.metrics.get(key, math.nan)
     low, high = tokens.intervals.get(key, (None, None))
     if math.isnan(cost):
         return '' if low is None else f'none solved, above {low:,.0f}'
     if low is None:
-        few = isinstance(entry.figure(G_PASS(k=k, tau=1.0)), Few)
+        few = isinstance(entry.metric(G_PASS(k=k, tau=1.0)), Few)
         return f'{cost:,.0f}{" (too few)" * few}'
     return f'{cost:,.0f} [{low:,.0f}, {"…" if high is None else f"{high:,.0f}"}]'
 

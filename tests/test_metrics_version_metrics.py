@@ -1,4 +1,4 @@
-"""The metrics of groups of versions against figures by hand, enumeration and their identities."""
+"""The metrics of groups of versions against metrics by hand, enumeration and their identities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opencompass_gpassk.metrics import understanding as understanding_module
-from opencompass_gpassk.metrics import version_figures as variables
+from opencompass_gpassk.metrics import version_metrics as variables
 from opencompass_gpassk.metrics.understanding import (
     complete_by_chance,
     complete_ratio,
@@ -26,7 +26,7 @@ from opencompass_gpassk.metrics.understanding import (
     original_only_ratio,
     understanding,
 )
-from opencompass_gpassk.metrics.version_figures import (
+from opencompass_gpassk.metrics.version_metrics import (
     accuracy,
     g_pass_over_versions,
     group_accuracy,
@@ -75,7 +75,7 @@ def shares_of(n: list[int], c: list[int]) -> list[Fraction]:
 
 
 def exactly(value: Any) -> Fraction:
-    """Return the fraction of a small denominator that a figure stands for."""
+    """Return the fraction of a small denominator that a metric stands for."""
     number = float(value)
     fraction = Fraction(number).limit_denominator(10**5)
     assert abs(float(fraction) - number) < 1e-12
@@ -96,7 +96,7 @@ def sampled(n: list[int], rates: list[Fraction]) -> Iterator[tuple[list[int], Fr
 
 @pytest.mark.parametrize('name', HAND['per_group'])
 def test_three_groups_by_hand(name: str) -> None:
-    """Two samples of five versions each: all figures, worked out on paper."""
+    """Two samples of five versions each: all metrics, worked out on paper."""
     counts = HAND['n'], HAND['c']
     originals = HAND['original_n'], HAND['original_c']
     function, *settings_ = name.split()
@@ -116,7 +116,7 @@ def test_three_groups_by_hand(name: str) -> None:
 
 
 def test_single_samples_give_the_published_definitions() -> None:
-    """At n = 1 every figure counts groups: here 8 of them, with each outcome that matters."""
+    """At n = 1 every metric counts groups: here 8 of them, with each outcome that matters."""
     right = [5, 4, 3, 1, 0, 5, 2, 0]
     original = np.array([1, 1, 1, 1, 1, 0, 0, 0])
     c = np.array([[1] * x + [0] * (5 - x) for x in right])
@@ -133,7 +133,7 @@ def test_single_samples_give_the_published_definitions() -> None:
 @given(st.lists(group(), min_size=1, max_size=4))
 @settings(max_examples=60)
 def test_it_is_what_enumerating_all_outcomes_gives(groups: list[Group]) -> None:
-    """Each figure is the sum of the exact chances of the outcomes that it counts."""
+    """Each metric is the sum of the exact chances of the outcomes that it counts."""
     for n, c, original_n, original_c in groups:
         rates, m, original = shares_of(n, c), len(n), Fraction(original_c, original_n)
         for tau in TAUS:
@@ -186,7 +186,7 @@ RATES = [
 @pytest.mark.parametrize('rates', RATES, ids=str)
 @pytest.mark.parametrize('n', [[1, 1, 1], [2, 2, 2], [3, 1, 2]], ids=str)
 def test_estimates_are_unbiased(n: list[int], rates: list[Fraction]) -> None:
-    """Over all samples that could be drawn, the mean estimate is the true figure, exactly."""
+    """Over all samples that could be drawn, the mean estimate is the true metric, exactly."""
     samples = list(sampled(n, rates))
     c, weights = np.array([x for x, _ in samples]), [w for _, w in samples]
     sizes = np.broadcast_to(n, c.shape)
