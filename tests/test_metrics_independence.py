@@ -110,8 +110,8 @@ def test_a_long_text_under_two_problems_is_a_copy() -> None:
     own[3][0] = own[4][0] = own[5][1]
     found = audit(own)
     assert found.elsewhere == 1
-    assert found.copies.endswith('several problems: 1')
-    assert 'other problems' in str(found.warning())
+    assert 'several problems: 1' in found.copies
+    assert found.warning() == found.copies
     assert audit(own, cut_off=True).elsewhere == 0
     assert audit([['short'], ['short']] * 6).elsewhere == 0
 

@@ -28,9 +28,7 @@ def test_variance_of_a_fill_is_enumerated() -> None:
     assert fill_variance(ALL_OF_2, [4, 4], [1, 3], chances) == pytest.approx([variance, 0])
 
 
-@given(
-    st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.lists(st.floats(0, 0.25), min_size=1)
-)
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1), st.lists(st.floats(0, 0.25), min_size=1))
 def test_widening_never_narrows(one: float, two: float, three: float, of: list[float]) -> None:
     """Both ends move outward and stay in [0, 1]; without missing verdicts they stay."""
     low, mean, high = sorted([one, two, three])

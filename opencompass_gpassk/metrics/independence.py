@@ -67,12 +67,18 @@ class Independence:
         if self.repeated_replicas and self.problems >= FEWEST and self.chance < COINCIDENCE:
             return (
                 f'{self.repeated_replicas} of {self.replicas} replicas repeat an earlier replica '
-                'word for word on every problem'
+                'word for word on every problem: this looks like a repeated seed'
             )
         if self.identical == 1 and min(self.whole, self.long_responses) >= FEWEST:
-            return f'the {self.replicas} responses to a problem are identical, on every problem'
+            return (
+                f'the {self.replicas} responses to a problem are identical, on every problem: this '
+                'looks like greedy decoding'
+            )
         if self.elsewhere:
-            return f'long responses that are equal under several problems: {self.elsewhere}'
+            return (
+                f'long responses that are equal under several problems: {self.elsewhere}; check '
+                'that none belongs to another problem'
+            )
         return ''
 
     def warning(self) -> str | None:
@@ -84,8 +90,7 @@ class Independence:
                 f'this looks like greedy decoding, and copies say nothing about stability{short}'
             )
         if self.copies:
-            cause = 'responses of other problems' if self.elsewhere else 'a repeated seed'
-            return f'{self.copies}: this looks like {cause}'
+            return self.copies
         if self.long_responses >= FEWEST and self.duplicates >= COPY_SHARE:
             return (
                 f'{self.duplicates:.0%} of the long responses copy an earlier one to the same '
