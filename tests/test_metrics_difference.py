@@ -270,6 +270,18 @@ def test_a_metric_that_is_no_function_of_counts_has_one_line() -> None:
     assert found.like_these.signs == 1
 
 
+def test_a_group_is_told_from_the_rest_by_the_same_line() -> None:
+    """Coefficients of both signs compare a group of a model's problems with the others."""
+    n, c = np.full(40, 16), np.repeat([6, 12], 20)
+    values, variances = judged_estimates(ACCURACY, n, c)
+    group = np.repeat([1 / 20, -1 / 20], 20)[:, None]
+    found = on_these_problems(Steps(values[:, None], variances[:, None]), group)
+    assert found.signs == -1
+    assert (found.low + found.high) / 2 == pytest.approx(-6 / 16)
+    half = stats.t.ppf(0.975, 80) * math.sqrt(variances.sum()) / 20
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.01)
+
+
 def test_data_sets_count_equally() -> None:
     """The difference over data sets is the mean of theirs, and its variance that of the mean."""
     small, large = (
