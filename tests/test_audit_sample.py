@@ -196,7 +196,7 @@ def test_labels_are_about_texts(tmp_path: Path) -> None:
         ({'question': 'q', 'gold': 'g', 'answer': 'a'}, 'no field human or verdict or label'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 'maybe'}, 'human is "maybe"'),
         ({'question': 'q', 'gold': 'g', 'answer': 'a', 'human': 1}, 'human is 1;'),
-        ({'question': 'q', 'gold': 'g', 'human': True}, 'field answer is missing'),
+        ({'question': 'q', 'gold': 'g', 'human': True}, 'answer is missing'),
         ({'question': 'q', 'gold': 'g', 'answer': 'b', 'human': False}, 'line 1 says correct'),
     ],
 )
@@ -267,7 +267,7 @@ def test_a_judge_is_asked_once_about_each_answer(
 
 
 def test_verdicts_are_looked_up(tmp_path: Path) -> None:
-    """By the judge's name; the last of several counts, and is told; so are unknown judges."""
+    """By the judge's name; the last of several counts; unknown judges are told."""
     trials = [one for one in audit_trials(make_table(2)) if one.trial.answer is not None]
     triple, path = trials[0].triple, tmp_path / 'v.sqlite'
     with pytest.raises(ValueError, match='there is no verdict store'):
@@ -278,14 +278,12 @@ def test_verdicts_are_looked_up(tmp_path: Path) -> None:
             ask('store:b', trials, path)
         store.put(JudgeIdentity('b', 'p'), triple, StoredVerdict(U, 'too long'))
         put_human(store, triple, W)
-        said, told = ask('store:a', trials, path)
+        said, _ = ask('store:a', trials, path)
         assert said[0] == StoredVerdict(C, '', 'old')
-        assert 'prompts' not in told
         store.put(JudgeIdentity('a', 'new'), triple, StoredVerdict(W, reply='new'))
         store.put(JudgeIdentity('a', 'unreadable'), triple, StoredVerdict(U, reply='newer'))
-        said, told = ask('store:a', trials, path)
+        said, _ = ask('store:a', trials, path)
         assert said[0] == StoredVerdict(W, '', 'new')
-        assert '1 of the answers under several prompts' in told
         said, _ = ask('human', trials, path)
         assert said[0].verdict is W
         assert said[-1] == StoredVerdict(U, 'not in the verdict store')

@@ -17,7 +17,7 @@ from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.judging.judge import JudgeIdentity
 from opencompass_gpassk.judging.prompt import Triple
 from opencompass_gpassk.judging.verdict_store import StoredVerdict, VerdictStore
-from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict, write_trials
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 C, W = Verdict.CORRECT, Verdict.INCORRECT
 
@@ -137,40 +137,6 @@ def test_judges_and_people_from_the_store(
         ('incorrect', 'correct', '<b>no</b>')
     }
     assert re.search(r'^org/b .* 0\.000 ', capsys.readouterr().out, re.MULTILINE)
-
-
-def test_recorded_verdicts_of_a_judge_come_with_its_replies(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """From the run's store, if the reply is surely the one; without a store they are empty."""
-    table = make_table(8, say=lambda problem, replica: C)
-    for trial in table.trials:
-        if trial.verdict is C:
-            trial.verdict, trial.source = W, 'judge'  # the rule calls them right
-    path = run / 'results' / 'org/b' / 'd.trials.jsonl.gz'
-    write_trials(path, table, {'signature': {'n': 4, 'judge': 'llm:org/j:1234abcd'}})
-    argv = ['audit', str(run), 'recorded', 'rule', '--model', 'org/b', '-m', '100']
-    argv += ['-o', str(tmp_path / 'o')]
-
-    def replies() -> dict[str, str]:
-        assert main(argv) == 0
-        rows = read_rows(tmp_path / 'o.jsonl')
-        assert len(rows) == 48
-        return {row['problem_id']: row['first_reply'] for row in rows}
-
-    assert set(replies().values()) == {''}
-    with VerdictStore(run / 'verdicts.sqlite') as store:
-        said = {0: [('org/j', W)], 1: [('org/j', C)], 2: [('other', W)], 3: [('org/j', W)] * 2}
-        for problem, given in said.items():
-            for number, (model, verdict) in enumerate(given):
-                judge = JudgeIdentity(model, f'prompt {number}')
-                triple = Triple(f'{problem} = ?', str(problem), str(problem))
-                store.put(judge, triple, StoredVerdict(verdict, reply='No.'))
-    assert {name: reply for name, reply in replies().items() if reply} == {'0': 'No.'}
-    (run / 'verdicts.sqlite').write_bytes(b'no database' * 1000)
-    capsys.readouterr()
-    assert set(replies().values()) == {''}
-    assert 'recorded verdicts are shown without their replies' in capsys.readouterr().err
 
 
 def test_the_store_may_be_named_by_its_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

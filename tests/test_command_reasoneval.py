@@ -262,11 +262,10 @@ def test_what_is_no_file_is_written_to_and_never_replaced(
 @pytest.mark.parametrize(
     ('row', 'message'),
     [
-        ('{"question": "q"}', 'field solution: a text is needed'),
-        ('{"problem": "q", "solution": "s"}', 'field question: missing'),
-        ('{"question": 1, "solution": "s"}', 'field question: int is not a text'),
-        ('{"question": "q", "steps": ["a", 2]}', 'field steps: a list of texts'),
-        ('{"question": "q", "steps": ["a"], "x": [1e400]}', 'field x: it holds a number beyond'),
+        ('{"question": "q"}', 'solution is missing; give a text'),
+        ('{"problem": "q", "solution": "s"}', 'question is missing'),
+        ('{"question": 1, "solution": "s"}', 'question is 1: should be'),
+        ('{"question": "q", "steps": ["a", 2]}', 'steps.1 is 2: should be'),
         ('[1]', 'a row is an object'),
     ],
 )
@@ -325,19 +324,19 @@ def test_good_solutions_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[s
     told = capsys.readouterr().err
     for line in ('kept: 1 of 4 (25.0 %)', 'below validity 0.5: 1', 'without scores: 1'):
         assert line in told
-    assert 'no row has a verdict' in told and 'with a wrong answer' not in told
+    assert 'no row has a verdict' in told and 'by verdict: 0 of 4' in told
     file, wrong = tmp_path / 'judged.jsonl', json.dumps({'verdict': 'incorrect', 'validity': 1})
     file.write_text(f'{wrong}\n{json.dumps(rows[0])}\n')
     assert main(['reasoneval', 'filter', str(file)]) == 0
     told = capsys.readouterr().err
-    assert 'with a wrong answer: 1 of 2' in told and 'no row has' not in told
+    assert 'by verdict: 1 of 2' in told and 'no row has' not in told
     assert main([*argv, '--min-validity', '0', '--max-redundancy', '1']) == 0
     assert capsys.readouterr().out.count('\n') == 3
     assert main([*argv, '--min-validity', '1.5']) == 1
     assert 'min_validity is 1.5' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('value', [None, 'high', True, math.nan])
+@pytest.mark.parametrize('value', ['high', True, math.nan])
 def test_rows_without_scores_are_named(
     tmp_path: Path, value: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

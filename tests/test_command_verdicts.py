@@ -267,17 +267,6 @@ def test_what_an_audit_reads_is_imported(
     }
 
 
-def test_settings_that_json_can_not_hold(
-    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A number too large for JSON's readers is named, with its line."""
-    line = verdict_line(RECORDS[0]).replace('"temperature": 0.0', '"temperature": 1e400')
-    assert '1e400' in line
-    (tmp_path / 'rows.jsonl').write_text(line)
-    assert main(['verdicts', 'import', str(tmp_path / 'rows.jsonl'), '--store', str(store)]) == 1
-    assert 'line 1: field settings' in capsys.readouterr().err
-
-
 def test_errors_hold_nothing_that_a_terminal_obeys(capsys: pytest.CaptureFixture[str]) -> None:
     """Each line of one is a line of printable characters."""
     assert main(['verdicts', 'export', 'a\x1b[2J\rb\nc']) == 1

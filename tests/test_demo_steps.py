@@ -13,13 +13,13 @@ from test_demo import ANSWERS, SAMPLE_QUESTIONS, value
 
 from opencompass_gpassk.metrics.reasoning import solution_validity, validity
 from opencompass_gpassk.reasoneval.classifier import StepScorer
-from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.mr_math import ErrorKind
 from opencompass_gpassk.reasoneval.solutions import Solution
 from opencompass_gpassk.reasoneval.steps import split_steps
 from opencompass_gpassk.reasoneval.training_data import LabelledSteps, read_step_labels
 from tools.demo import step_labels
 from tools.demo.families import FAMILIES
+from tools.demo.step_detection import detect_errors
 from tools.demo.step_labels import DELIMITER, labelled_steps
 from tools.demo.train_steps import STEP_CLASSIFIER, train_steps
 

@@ -224,7 +224,7 @@ def test_greedy_responses(tmp_path: Path) -> None:
         ({'judge': 'rule'}, 'judge of reasoning'),
         ({'judge': 'cascade'}, 'judge of reasoning'),
         ({'judge': {'model': 'm', 'api_key': 'sk-1'}}, 'api_key'),
-        ({'judge': 'llm', 'model_kwargs': {'dtype': 'auto'}}, 'no model is loaded'),
+        ({'judge': 'llm', 'model_kwargs': {'dtype': 'auto'}}, 'but loads none'),
         ({'model': 'a', 'model_kwargs': {'token': 'hf_1'}}, 'HF_TOKEN'),
     ],
 )

@@ -63,7 +63,7 @@ def test_a_value_is_not_filled_again(tmp_path: Path) -> None:
             b'{answer} as gold, {prediction}',
             'p.txt has no place for the reference answer; write {gold} where',
         ),
-        (b'{gold} {answer} \xff', r'p.txt is not UTF-8 \(byte 17\); save it as UTF-8'),
+        (b'{gold} {answer} \xff', "read as UTF-8 .*can't decode byte 0xff in position 16"),
     ],
 )
 def test_a_file_that_is_no_prompt_is_an_error(

@@ -121,7 +121,7 @@ def made(tmp_path: Path) -> Path:
     """Three solutions of the invalid set, two of the redundant one, in a folder."""
     write(
         tmp_path / 'sets' / 'mr-math_invalid_errors.json',
-        [invalid_row(0, 2, [1, 2, 1]), invalid_row(1, 'N/A', [1]), invalid_row(2, '1', [2, 1])],
+        [invalid_row(0, 2, [1, 2, 1]), invalid_row(1, 'N/A', [1]), invalid_row(2, 1, [2, 1])],
     )
     rows = [
         {'id': 'a', 'question': '', 'model_output_step_format': [['x'], ['y']], 'rating': [1, 0]},
@@ -195,9 +195,9 @@ def test_folders_may_hold_other_files(made: Path, tmp_path: Path) -> None:
     found = find_scores([folder], said.append)
     assert [one.evaluator for one in found] == ['me', 'packed']
     assert len(said) == 2
-    with pytest.raises(ValueError, match='field scores is'):
+    with pytest.raises(ValueError, match='no scores of steps'):
         find_scores([other])
-    with pytest.raises(ValueError, match='no scores'):
+    with pytest.raises(ValueError, match='there are no scores;'):
         find_scores([write(tmp_path / 'empty' / 'x.txt', []).parent])
 
 
@@ -239,10 +239,10 @@ def test_sets_are_found(tmp_path: Path) -> None:
 def test_one_id_twice(made: Path, tmp_path: Path) -> None:
     """An id that stands twice is refused, in a set and in scores."""
     row = invalid_row(0, 'N/A', [1])
-    with pytest.raises(ValueError, match='line 2: field id: 0 stands twice'):
+    with pytest.raises(ValueError, match='line 2: id is 0, which stands twice'):
         read_set(write(tmp_path / 'invalid_errors.json', [row, row]), ErrorKind.INVALID)
     twice = [{'id': 0, 'scores': [0.5]}] * 2
-    with pytest.raises(ValueError, match='line 2: field id: 0 stands twice'):
+    with pytest.raises(ValueError, match='line 2: id is 0, which stands twice'):
         read_scores(write(tmp_path / 'me_invalid_errors.json', twice))
 
 
@@ -251,17 +251,16 @@ def test_command_writes_json(
 ) -> None:
     """The JSON holds all metrics with their thresholds, null where undefined."""
     invalid = scores_file(tmp_path, {0: [0.9, 0.8, 0.3, 0.1], 1: [0.7], 2: [0.6, 0.4, 0.0]})
-    idle = {'a': [[0, 0.2, 0.8], [0, 0.6, 0.4]], 'b': [[0, 0.1, 0.9], [0, 0.3, 0.7]]}
+    idle = {'a': [[0, 0.1, 0.9], [0, 0.6, 0.4]], 'b': [[0, 0.1, 0.9], [0, 0.05, 0.95]]}
     redundant = scores_file(tmp_path, idle, 'me_redundant_errors')
     output = tmp_path / 'out.json'
     command = ['reasoneval', 'meta', '--data', str(made), '--scores', str(invalid), str(redundant)]
-    command += ['--redundancy-by', 'mean', '--max-redundancy', '0.3']
     assert main([*command, '-o', str(output)]) == 0
     out, err = capsys.readouterr()
-    assert 'the score of a solution is the mean of its steps' in out
+    assert 'the score of a solution is that of its worst step' in out
     assert 'out.json written' in err
     found = json.loads(output.read_text())['evaluators']['me']
-    assert found['redundant']['solution']['threshold'] == 0.3
+    assert found['redundant']['solution']['threshold'] == 0.15
     assert found['redundant']['solution']['macro_f1'] == 1
     assert found['redundant']['step']['auc'] == 1
     row = found['invalid']['thresholds'][0]

@@ -94,13 +94,6 @@ def test_a_tag_that_is_a_special_token(reward: RewardModel) -> None:
     assert [one.refusal for one in found] == [None, Refusal.SPECIAL_TOKENS]
 
 
-def test_a_tag_that_is_joined_with_its_surroundings(reward: RewardModel) -> None:
-    """It can't be read there."""
-    scorer = remade(reward, template='{question} {steps}z')
-    assert scorer.score([Solution('q', ['a'])])[0].refusal is Refusal.TAG
-    assert scorer.score([Solution('q', ['a', 'b z'])])[0].refusal is Refusal.TAG
-
-
 def test_settings_are_what_scores_depend_on(reward: RewardModel, tmp_path: Path) -> None:
     """They are JSON, tell weights, tokenizers and tags apart, and leave out what is only speed."""
     settings = remade(reward).settings
@@ -110,7 +103,6 @@ def test_settings_are_what_scores_depend_on(reward: RewardModel, tmp_path: Path)
         {'step_tag': 'th'},
         {'good': '-', 'bad': '+'},
         {'max_tokens': 99},
-        {'template': 'Q: {question}\n{steps}'},
     ):
         assert remade(reward, **other).settings != settings
     trained = publish(tmp_path / 'trained')
@@ -132,8 +124,6 @@ def test_settings_are_what_scores_depend_on(reward: RewardModel, tmp_path: Path)
         ({'good': 'right'}, "good of ProcessRewardScorer: 'right' is not one token"),
         ({'bad': 'ж'}, "bad of ProcessRewardScorer: 'ж' is not one token"),
         ({'bad': '+'}, 'is the token of bad'),
-        ({'template': '{question}'}, 'needs one {steps}'),
-        ({'batch_size': 0}, 'batch_size of ProcessRewardScorer: 0'),
         ({'max_tokens': 5000}, 'more than the 2048 positions'),
     ],
 )

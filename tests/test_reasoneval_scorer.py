@@ -359,8 +359,6 @@ def test_settings_tell_trainings_apart_wherever_they_lie(
     [
         ({'position': 'first'}, "position of StepScorer: 'first' is unknown; give published, last"),
         ({'long': 'cut'}, 'give refuse, window'),
-        ({'batch_size': 0}, 'batch_size of StepScorer: 0'),
-        ({'max_tokens': 0}, 'max_tokens of StepScorer: 0'),
     ],
 )
 def test_bad_setting_is_refused(settings: dict[str, Any], message: str, scorers: Scorers) -> None:

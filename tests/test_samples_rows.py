@@ -183,7 +183,7 @@ def test_a_sample_may_be_an_object(tmp_path: Path) -> None:
         ('{"answer": "1", "samples": [{"text": 7}]}', r'field samples\[0\]: int is not a text'),
         ('{"answer": "1", "samples": [{"role": "user"}]}', r'samples\[0\]: .* no text.* are role;'),
         ('{"answer": "1", "samples": ["a"], "sample": "a"}', 'fields sample and samples'),
-        ('{"answer": 1e400, "samples": ["a"]}', 'line 1: field answer.*finite'),
+        ('{"answer": 1e400, "samples": ["a"]}', 'line 1: .*1e400 is too large'),
         ('{"answer": ["1", "2"], "samples": ["a"]}', 'line 1: field answer: 2 answers'),
         ('{"answer": [], "samples": ["a"]}', 'field answer: 0 answers'),
         ('{"answer": "1", "samples": [{"text": "a", "tokens": -1}]}', r'samples\[0\].tokens is -1'),

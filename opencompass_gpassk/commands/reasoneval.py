@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -22,12 +20,7 @@ from opencompass_gpassk.formats.parse_settings import settings_from
 from opencompass_gpassk.formats.shared_store import files_of
 from opencompass_gpassk.formats.stored_files import full_disk_named, require_no_links
 from opencompass_gpassk.judging.settings import MODES, read_settings
-from opencompass_gpassk.reasoneval.meta_evaluation import (
-    THRESHOLDS,
-    detect_errors,
-    evaluate_files,
-)
-from opencompass_gpassk.reasoneval.mr_math import ErrorKind
+from opencompass_gpassk.reasoneval.meta_evaluation import evaluate_files
 from opencompass_gpassk.reasoneval.score_store import ScoreStore, score_solutions
 from opencompass_gpassk.reasoneval.scorers import make_scorer, step_delimiter
 from opencompass_gpassk.reasoneval.settings import WHO, ReasoningSettings
@@ -38,11 +31,7 @@ from opencompass_gpassk.reasoneval.solution_files import (
     solution_in,
 )
 from opencompass_gpassk.reasoneval.steps import require_steps
-from opencompass_gpassk.reasoneval.training_data import (
-    LabelledSteps,
-    TrainingSettings,
-    read_step_labels,
-)
+from opencompass_gpassk.reasoneval.training_data import TrainingSettings, read_step_labels
 from opencompass_gpassk.report.tables.meta_evaluation import (
     meta_json,
     meta_tables,
@@ -184,8 +173,6 @@ Keep the solutions that are valid and not redundant, for example for training (a
 (<data set>.steps.jsonl.gz), whose rows have verdicts. Rows are written unchanged.
 """
 
-OTHER_VERDICTS = {None: 'with a wrong answer', 'correct': 'without a right answer', 'any': ''}
-
 
 def _add_filter(actions: Any) -> None:
     parser = add_command(actions, 'filter', 'keep the good solutions', FILTERING, run_filter)
@@ -230,12 +217,9 @@ def run_filter(args: argparse.Namespace) -> int:
         (f'below validity {args.min_validity}', found.left_out['invalid']),
         (f'above redundancy {args.max_redundancy}', found.left_out['redundant']),
         ('without scores', found.left_out['refused']),
-        (OTHER_VERDICTS[args.verdict] if found.judged else '', found.left_out['other verdict']),
+        ('by verdict', found.left_out['other verdict']),
     ):
-        if not name:
-            continue
-        share = 100 * count / found.total if found.total else math.nan
-        note(f'{name}: {count} of {found.total} ({share:.1f} %)')
+        note(f'{name}: {count} of {found.total} ({100 * count / found.total:.1f} %)')
     return 0
 
 
@@ -270,37 +254,17 @@ def _add_meta(actions: Any) -> None:
         metavar='PATH',
         help='files of scores, or folders of them',
     )
-    for name, beyond, usual in (
-        ('--min-validity', 'below', '0.5'),
-        ('--max-redundancy', 'above', '0.15, of a process reward model 0.5'),
-    ):
-        told = f'{beyond} it is an error (default: {usual})'
-        parser.add_argument(name, type=float, metavar='SHARE', help=told)
-    for kind, usual in (('validity', 'min'), ('redundancy', 'max')):
-        parser.add_argument(
-            f'--{kind}-by',
-            metavar='HOW',
-            help=f"how the steps' {kind} is combined: min, max, mean or 'geometric mean' "
-            f'(default: {usual})',
-        )
     parser.add_argument('-o', '--output', type=Path, metavar='FILE', help='write the metrics: JSON')
 
 
 def run_meta(args: argparse.Namespace) -> int:
     """Print and write the metrics of all evaluators."""
     check_outputs([args.output], [args.data, *args.scores])
-    limits = {
-        ErrorKind.INVALID: args.min_validity,
-        ErrorKind.REDUNDANT: args.max_redundancy,
-    }
-    aggregates = {ErrorKind.INVALID: args.validity_by, ErrorKind.REDUNDANT: args.redundancy_by}
-    found = evaluate_files(
-        args.data, args.scores, thresholds=limits, aggregates=aggregates, report=note
-    )
-    for table in [*meta_tables(found), *threshold_tables(found, THRESHOLDS)]:
+    found = evaluate_files(args.data, args.scores, report=note)
+    for table in [*meta_tables(found), *threshold_tables(found)]:
         print(to_text(table))
     if args.output:
-        write_lines([meta_json(found, THRESHOLDS)], args.output)
+        write_lines([meta_json(found)], args.output)
         note(f'{args.output} written')
     return 0
 
@@ -326,9 +290,6 @@ def _add_train(actions: Any) -> None:
     )
     parser.add_argument('-o', '--output', required=True, type=Path, help='folder for the model')
     parser.add_argument(
-        '--held-out', nargs='+', default=[], type=Path, metavar='FILE', help='labels to test on'
-    )
-    parser.add_argument(
         '--settings',
         type=Path,
         metavar='FILE',
@@ -338,13 +299,9 @@ def _add_train(actions: Any) -> None:
 
 def run_train(args: argparse.Namespace) -> int:
     """Train, and print a summary."""
-    from opencompass_gpassk.reasoneval.classifier import StepScorer
     from opencompass_gpassk.reasoneval.train import load_for_training, train
 
-    def read(paths: Sequence[Path]) -> list[LabelledSteps]:
-        return [solution for path in paths for solution in read_step_labels(path)]
-
-    for one in filter(None, (Path(args.backbone), args.settings, *args.labels, *args.held_out)):
+    for one in filter(None, (Path(args.backbone), args.settings, *args.labels)):
         if one.exists() and args.output.resolve() in (one.resolve(), one.resolve().parent):
             raise ValueError(
                 f'-o {args.output} holds {one}, which is read, and which the model might replace; '
@@ -354,7 +311,7 @@ def run_train(args: argparse.Namespace) -> int:
     settings = TrainingSettings()
     if args.settings:
         settings = settings_from(args.settings, TrainingSettings.of)
-    solutions, held_out = read(args.labels), read(args.held_out)
+    solutions = [solution for path in args.labels for solution in read_step_labels(path)]
     model, tokenizer = load_for_training(args.backbone, seed=settings.seed)
     with full_disk_named(args.output):
         trained = train(solutions, model, tokenizer, args.output, settings=settings, progress=True)
@@ -368,13 +325,6 @@ def run_train(args: argparse.Namespace) -> int:
     )
     for reason, count in trained.left_out.items():
         print(f'left out: {count} solutions: {reason}')
-    if held_out:
-        scorer = StepScorer(model, tokenizer, position='last', long='window')
-        for kind, found in detect_errors(scorer, held_out).items():
-            print(
-                f'held out, {kind.value} steps: macro F1 {found.macro_f1:.3f}, AUC {found.auc:.3f} '
-                f'({found.errors} of {found.units} steps; {found.unscored} unscored)'
-            )
     return 0
 
 

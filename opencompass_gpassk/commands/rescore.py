@@ -36,7 +36,7 @@ from opencompass_gpassk.judging.verdict_store import VerdictStore, stored_audit
 from opencompass_gpassk.reasoneval.settings import ReasoningSettings, recorded_reasoning
 from opencompass_gpassk.report.summarizer import GPassKSummarizer
 from opencompass_gpassk.results.metric_intervals import stored_intervals
-from opencompass_gpassk.results.read import ModelResult, find_results
+from opencompass_gpassk.results.read import ModelResult, chosen, find_results
 from opencompass_gpassk.results.result import Evaluation, Reasoning, Result
 from opencompass_gpassk.runs import postprocessors
 from opencompass_gpassk.runs.config import evaluator_of, find_run, read_run_config, require_inside
@@ -161,25 +161,19 @@ def rescore_run(
         The command's exit code: 1 if a result could not be made.
 
     Raises:
-        ValueError: If there is no run, it has no result, or a model or data set isn't in it.
+        ValueError: If there is no run, or it has no result of these models and data sets.
     """
     run = find_run(path).absolute()
     sources = find_results([run])
     every = [*sources.results, *sources.alone]
-    for kind, wanted, known in (
-        ('model', models, {one.model for one in every}),
-        ('data set', datasets, {one.dataset for one in every}),
-    ):
-        if unknown := [name for name in wanted if name not in known]:
-            raise ValueError(
-                f'{kind} {", ".join(unknown)} has no result in the run; choose from '
-                f'{", ".join(sorted(known))}'
-            )
+    if not every:
+        raise ValueError(
+            f'{run}: it has no result of this package; opencompass CONFIG -r makes results, and '
+            'gpassk score RUN scores the responses to other data sets'
+        )
     made = failed = 0
-    for one in every:
+    for one in chosen(every, models, datasets):
         name = f'{one.model}/{one.dataset}'
-        if (models and one.model not in models) or (datasets and one.dataset not in datasets):
-            continue
         try:
             after = _rescored(run, one, changes)
         except Exception as error:  # the files of a run may hold anything
@@ -189,11 +183,6 @@ def rescore_run(
         else:
             note(f'{name}: {_change(one.result, after)}')
             made += 1
-    if not made and not failed:
-        raise ValueError(
-            f'{run}: it has no result of this package; opencompass CONFIG -r makes results, and '
-            'gpassk score RUN scores the responses to other data sets'
-        )
     if made:
         _summarize(run, sources.results)
     return 1 if failed else 0

@@ -8,7 +8,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    TypeAdapter,
+    ValidationError,
+)
 
 Kind = TypeVar('Kind')
 _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
@@ -31,6 +39,7 @@ def _finite_or_nan(value: float) -> float:
 
 Number = Annotated[float, AfterValidator(_finite_or_nan)]  # NaN is undefined
 Count = Annotated[int, Field(ge=0)]
+Text = InstanceOf[str]  # unlike str it may hold lone surrogates, as texts of models do
 Pair = Annotated[tuple[Number | None, Number | None], Field(strict=False)]  # JSON has lists
 
 

@@ -81,12 +81,12 @@ def parse_row(line: str) -> dict[str, Any]:
     """Return the object in a line.
 
     Raises:
-        ValueError: If the line isn't UTF-8, JSON or an object.
+        ValueError: If the line isn't UTF-8, JSON or an object, or holds a number beyond 1.8e308.
     """
     if UNDECODED.search(line):
         raise ValueError('not UTF-8; save the file in that encoding')
     try:
-        row = json.loads(line, parse_constant=_refuse)
+        row = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
     return as_row(row)
@@ -144,6 +144,13 @@ def row_line(row: Mapping[str, Any]) -> str:
 
 def _refuse(constant: str) -> None:
     raise ValueError(f'{constant} is no number of JSON')
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):  # it would be written as Infinity, which is not JSON
+        raise ValueError(f'{short_line(digits, 40)} is too large for a number')
+    return number
 
 
 def without_nan(value: Any) -> Any:

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from opencompass_gpassk.formats.display import one_line, short_line
+from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import input_name
-from opencompass_gpassk.formats.shared_store import StoreError
 from opencompass_gpassk.judging.judge import Candidate, Ledger, make_judge
 from opencompass_gpassk.judging.pipeline import PromptedJudge
 from opencompass_gpassk.judging.prompt import Triple
@@ -349,21 +348,14 @@ def opinions(
     """
     kind, _, rest = name.partition(':')
     if name == 'recorded':
-        replies = _recorded_replies(drawn, store, report)
-        said = [
-            StoredVerdict(one.trial.verdict, one.trial.reason, replies.get(one.identity, ''))
-            for one in drawn
-        ]
+        said = [StoredVerdict(one.trial.verdict, one.trial.reason) for one in drawn]
     elif name == 'theirs':
         said = [
-            StoredVerdict(one.trial.other_verdict or Verdict.UNJUDGED, one.trial.other_source)
+            StoredVerdict(one.trial.other_verdict, one.trial.other_source)
+            if one.trial.other_verdict
+            else StoredVerdict(Verdict.UNJUDGED, 'no verdict of a tool: gpassk score LOG keeps it')
             for one in drawn
         ]
-        if all(one.verdict is Verdict.UNJUDGED for one in said):
-            raise ValueError(
-                'theirs: the trials hold no verdicts of another tool; score its logs with gpassk '
-                'score LOG -o RESULT, which keeps them'
-            )
     elif name == 'rule':
         answered = [one for one in drawn if one.trial.answer is not None]
         triples = [one.triple for one in answered]
@@ -440,40 +432,6 @@ def _ask(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> 
     return found
 
 
-def _recorded_replies(
-    drawn: Sequence[AuditTrial], path: Path, report: Report
-) -> dict[Identity, str]:
-    """Return the replies of judges that recorded verdicts come from, as far as the store has them.
-
-    A verdict of the same judge under two prompts has no reply here: either may be the recorded one.
-    """
-    judged = {one.triple for one in drawn if one.trial.source == 'judge'}
-    if not judged or not path.exists():
-        return {}
-    try:
-        with VerdictStore(path, read_only=True) as store:
-            stored = [
-                (judge.model, store.get(judge, judged, replies=True)) for judge in store.judges()
-            ]
-    except (StoreError, ValueError) as error:
-        report(f'recorded verdicts are shown without their replies: {short_line(str(error))}')
-        return {}
-    found = {}
-    for one in drawn:
-        model = one.judge.partition(':')[2].rpartition(':')[0]  # of mode:model:hash
-        replies = [
-            verdicts[one.triple].reply
-            for name, verdicts in stored
-            if name == model
-            and one.trial.source == 'judge'
-            and one.triple in verdicts
-            and verdicts[one.triple].verdict is one.trial.verdict
-        ]
-        if len(replies) == 1:
-            found[one.identity] = replies[0]
-    return found
-
-
 def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report) -> Found:
     """Return the stored verdicts of people, or of a judge: of several the last one."""
     if not path.exists():
@@ -492,18 +450,11 @@ def _look_up(name: str, drawn: Sequence[AuditTrial], path: Path, report: Report)
             f'{path}: no verdict of {judge!r} in it; it holds those of {names or "nobody"}'
         )
     last: Found = {}
-    several = 0
     for triple in triples:
         said = [verdicts[triple] for verdicts in found if triple in verdicts]
-        several += len(said) > 1
         if said:  # an unjudged one is the last only if all are
             judged = [one for one in said if one.verdict is not Verdict.UNJUDGED]
             last[triple] = max(judged or said, key=lambda one: one.created or 0.0)
-    if several:
-        report(
-            f'{judge} judged {several} of the answers under several prompts or settings: its last '
-            'verdict on each counts'
-        )
     return last
 
 

@@ -35,6 +35,8 @@ from opencompass_gpassk.judging.rules import final_answer
 from opencompass_gpassk.judging.settings import check_gpus, judge_name
 from opencompass_gpassk.judging.verdict import (
     MENUS,
+    RIGHT,
+    WRONG,
     Judgement,
     Reading,
     read_letters,
@@ -235,8 +237,6 @@ EQUALITY: dict[type, Callable[[Any], str]] = {
     CircularEvaluator: str,  # rows of rotated options, each with its own letter
     RotationEvaluator: lambda gold: str(gold).split('--')[1],  # 'problem--letter--rotation'
 }
-RIGHT: Reading = (Verdict.CORRECT, '')
-WRONG: Reading = (Verdict.INCORRECT, '')
 FLAGS = {'true': RIGHT, '1': RIGHT, '1.0': RIGHT, 'false': WRONG, '0': WRONG, '0.0': WRONG}
 CORRECTNESS_FIELDS = ('correct', 'is_correct', 'cascade_correct', 'correctness', 'acc', 'passed')
 # Names of shares of right responses; `score` 1 may also be a mark out of 10.

@@ -14,7 +14,6 @@ from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.http_client import Client, ClientError, Counts, Receive
 from opencompass_gpassk.inference.server_replies import Failure, Outcome, Reply
-from opencompass_gpassk.judging.prompt import BUILT_IN
 from opencompass_gpassk.judging.settings import JudgeSettings
 
 
@@ -176,13 +175,11 @@ class RecordedJudge:
     Args:
         model: The judge's name.
         settings: Decoding settings that its replies depended on.
-        custom: Whether its prompt or extra_body is the user's own.
     """
 
-    def __init__(self, model: str, settings: Mapping[str, Any], *, custom: bool) -> None:
+    def __init__(self, model: str, settings: Mapping[str, Any]) -> None:
         self.model = model
         self.settings = settings
-        self._custom = custom
 
     def ask(self, jobs: Iterable[tuple[Hashable, str]], receive: Receive, ledger: Counts) -> None:
         """Refuse to ask.
@@ -190,16 +187,13 @@ class RecordedJudge:
         Raises:
             JudgeError: If there is any job; it names their number and what to set.
         """
-        remedy = (
-            f'to ask for them set OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1'
-        )
-        if self._custom:
-            remedy = (
-                'its prompt or extra_body is custom, which is not read from a run folder: give '
-                '--judge FILE, a JSON file of its settings, or --config CONFIG'
-            )
         if missing := sum(1 for _ in jobs):
-            raise JudgeError(f'{missing} verdicts of {self.model} are not in the store; {remedy}')
+            raise JudgeError(
+                f'{missing} verdicts of {self.model} are not in the store; to ask for them set '
+                f'OC_JUDGE_MODEL={self.model} and OC_JUDGE_API_BASE=http://…/v1, or give its '
+                'settings: --judge FILE (a prompt or extra_body of your own is not read from a run '
+                'folder)'
+            )
 
     def stop(self) -> None:
         """Nothing is being asked."""
@@ -383,6 +377,5 @@ def make_judge(settings: JudgeSettings) -> Judge:
         ValueError: If they name no judge.
     """
     if settings.recorded:
-        custom = bool(settings.extra_body) or settings.prompt not in BUILT_IN
-        return RecordedJudge(settings.model_name, settings.decoding, custom=custom)
+        return RecordedJudge(settings.model_name, settings.decoding)
     return ServedJudge(settings)

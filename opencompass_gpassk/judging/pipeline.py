@@ -7,12 +7,11 @@ reply of the judge is stored as soon as it arrives. Answers without a verdict st
 from __future__ import annotations
 
 import itertools
-import json
 import random
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -326,10 +325,7 @@ class Pipeline:
         if self.judge:
             told['model'] = self.judge.judge.model
         if self.signature != 'rule':
-            with suppress(TypeError, ValueError):  # JSON may not hold the config of a model
-                resolved = settings.resolved()
-                json.dumps(resolved)
-                told['settings'] = resolved  # for a later rescoring
+            told['settings'] = settings.resolved()  # for a later rescoring
         if self.judge:
             told['decoding'] = dict(self.judge.judge.settings)
             told['ledger'] = judged.ledger.as_dict()
@@ -509,8 +505,7 @@ def judge_responses(
             f'{by_judge[0].reason} ({len(by_judge)} answers). Set prompt, menu and max_tokens of '
             f'judge to what this model was made for; {remedy or "then judge again"}'
         )
-    description = pipeline.describe(judged)
-    return Verdicts(judged.judgements, pipeline.signature, description, notes, audit)
+    return Verdicts(judged.judgements, pipeline.signature, pipeline.describe(judged), notes, audit)
 
 
 def _opened(store: Path | None, settings: JudgeSettings, notes: list[str]) -> VerdictStore | None:

@@ -183,14 +183,10 @@ def _upstream(language: str) -> str:
 def _of_file(path: Path) -> str:
     try:
         text = path.read_bytes().decode('utf-8-sig')
-    except OSError as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise ValueError(
-            f'prompt of judge: {path} cannot be read ({error.strerror}); give the path of a text '
+            f'prompt of judge: {path} cannot be read as UTF-8 ({error}); give the path of a text '
             f'file, or one of {", ".join(map(repr, BUILT_IN))}'
-        ) from None
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f'prompt of judge: {path} is not UTF-8 (byte {error.start + 1}); save it as UTF-8'
         ) from None
     fields = {FIELD_OF[place.group(1)] for place in PLACEHOLDER.finditer(text)}
     for field, whose in (('gold', 'reference answer'), ('answer', "candidate's answer")):

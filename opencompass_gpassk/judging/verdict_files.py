@@ -6,8 +6,11 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field
+
+from opencompass_gpassk.formats.decode import Count, Text, Typed, decode
 from opencompass_gpassk.formats.jsonlines import (
     at_line,
     input_name,
@@ -139,57 +142,61 @@ def read_verdict_rows(
     return found
 
 
+def _digits(given: Any) -> Any:
+    """Return a number as a text: in a triple it means its digits."""
+    return str(given) if type(given) in (int, float) else given
+
+
+Spelled = Annotated[Text, BeforeValidator(_digits)]
+
+
+class _Row(Typed):
+    question: Spelled
+    gold: Spelled
+    answer: Spelled
+    created: Annotated[float, Field(ge=0, lt=LATEST, default_factory=time.time)]
+
+    @property
+    def triple(self) -> Triple:
+        return Triple(self.question, self.gold, self.answer)
+
+
+class _OfPerson(_Row):
+    note: Text = ''
+
+
+class _OfJudge(_Row):
+    model: Text
+    prompt: Text
+    settings: dict[str, Any]
+    verdict: Literal['correct', 'incorrect', 'unjudged']
+    reason: Text = ''
+    reply: Text = ''
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
+
+
 def _record(row: dict[str, Any]) -> Record | None:
     """Return the record in a row; None if a person left its label empty."""
-    triple = Triple(*(_text(row, name) for name in Triple._fields))
-    created = row.get('created', time.time())
-    if type(created) not in (int, float) or not 0 <= created < LATEST:
-        raise _bad('created', created, 'give seconds since 1970')
     if 'human' in row or not any(name in row for name in JUDGE_FIELDS):
+        of_person = decode(_OfPerson, row)
         label = read_label(row)
         if label is None or label is Verdict.UNJUDGED:
             return None
-        if not triple.answer.strip():
+        if not of_person.answer.strip():
             raise ValueError(
-                'field answer is empty: a response without a final answer is wrong by rule, '
+                'answer is empty: a response without a final answer is wrong by rule, '
                 "whatever its label; leave the row's label empty"
             )
-        said = StoredVerdict(label, reply=_text(row, 'note', ''))
-        return Record(triple, None, said, float(created))
-    settings, verdict = row.get('settings'), row.get('verdict')
-    if not isinstance(settings, dict):
-        remedy = (
-            "a judge's row has model, prompt and settings, an object, as gpassk verdicts export"
-        )
-        raise _bad('settings', settings, f'{remedy} writes them')
-    try:
-        json.dumps(settings, allow_nan=False)
-    except ValueError:
-        raise ValueError(
-            'field settings holds a number that is too large; give one below 1e308'
-        ) from None
-    word = str(verdict).strip().lower()
-    if word not in list(Verdict):
-        raise _bad('verdict', verdict, f'give one of {", ".join(Verdict)}')
-    tokens = {name: row.get(name, 0) for name in ('prompt_tokens', 'completion_tokens')}
-    for name, count in tokens.items():
-        if type(count) is not int or count < 0:
-            raise _bad(name, count, 'give a whole number, 0 or more')
-    judge = JudgeIdentity(_text(row, 'model'), _text(row, 'prompt'), settings)
-    said = StoredVerdict(Verdict(word), _text(row, 'reason', ''), _text(row, 'reply', ''), **tokens)
-    return Record(triple, judge, said, float(created))
-
-
-def _text(row: dict[str, Any], name: str, default: str | None = None) -> str:
-    """Return a text of a row; a number in a triple means its digits."""
-    value = row.get(name, default)
-    if name in Triple._fields and type(value) in (int, float):
-        return str(value)
-    if not isinstance(value, str):
-        raise _bad(name, value, 'give a text in quotes')
-    return value
-
-
-def _bad(name: str, value: Any, remedy: str) -> ValueError:
-    told = 'is missing' if value is None else f'is {json.dumps(value)[:60]}'
-    return ValueError(f'field {name} {told}; {remedy}')
+        said = StoredVerdict(label, reply=of_person.note)
+        return Record(of_person.triple, None, said, of_person.created)
+    of_judge = decode(_OfJudge, row)
+    said = StoredVerdict(
+        Verdict(of_judge.verdict),
+        of_judge.reason,
+        of_judge.reply,
+        of_judge.prompt_tokens,
+        of_judge.completion_tokens,
+    )
+    judge = JudgeIdentity(of_judge.model, of_judge.prompt, of_judge.settings)
+    return Record(of_judge.triple, judge, said, of_judge.created)

@@ -162,16 +162,11 @@ class BatchedScorer(ABC):
         batch_tokens: int | None = None,
         max_tokens: int | None = None,
     ) -> None:
-        name = type(self).__name__
-        counts = {'batch_size': batch_size, 'batch_tokens': batch_tokens, 'max_tokens': max_tokens}
-        for field, count in counts.items():
-            if count is not None and count < 1:
-                raise ValueError(f'{field} of {name}: {count!r} is too few; give at least 1')
         positions = getattr(model.config.get_text_config(), 'max_position_embeddings', None)
         if positions and max_tokens and max_tokens > positions:
             raise ValueError(
-                f'max_tokens of {name}: {max_tokens} is more than the {positions} positions that '
-                'the model has; give less'
+                f'max_tokens of {type(self).__name__}: {max_tokens} is more than the {positions} '
+                'positions that the model has; give less'
             )
         self.model = model
         self.tokenizer = tokenizer

@@ -138,9 +138,6 @@ class StepClassifier(torch.nn.Module):
     Attributes:
         position: Where a step is read by default: ``last``, at its last token, or ``published``,
             one token before it.
-
-    Raises:
-        ValueError: If the backbone's config names an unknown position.
     """
 
     def __init__(
@@ -158,10 +155,6 @@ class StepClassifier(torch.nn.Module):
         theirs = find_layout(self.config) == LAYOUTS['7b'] and self.config.model_type == 'mistral'
         usual = 'published' if theirs else 'last'
         self.position: str = getattr(self.config, POSITION_KEY, None) or usual
-        if self.position not in POSITIONS:
-            raise ValueError(
-                f'{POSITION_KEY} of the checkpoint is {self.position!r}; known: {POSITIONS}'
-            )
         hidden = self.config.get_text_config().hidden_size
         self.score_head = torch.nn.utils.skip_init(
             torch.nn.Linear, hidden, len(CLASSES), bias=bias, dtype=backbone.dtype
@@ -189,8 +182,8 @@ class StepClassifier(torch.nn.Module):
                 ``quantization_config``, which is for the backbone: the head is never quantised.
 
         Raises:
-            ValueError: If weights are missing, or the model has no place for some; or if the head
-                doesn't have three classes.
+            ValueError: If weights are missing, or the model has no place for some.
+            RuntimeError: If the head's weights don't have the shape for three classes.
             OSError: If there is no such checkpoint.
         """
         from transformers import AutoModel
@@ -210,12 +203,6 @@ class StepClassifier(torch.nn.Module):
                     f'{source}: the model {kind} {", ".join(sorted(keys)[:5])} ({len(keys)} in '
                     f'all); {remedy}'
                 )
-        if head['weight'].shape != model.score_head.weight.shape:
-            found, fitting = tuple(head['weight'].shape), tuple(model.score_head.weight.shape)
-            raise ValueError(
-                f'{source}: score_head.weight has the shape {found}; {fitting} fits the backbone '
-                f'and {len(CLASSES)} classes'
-            )
         model.score_head.load_state_dict(head)
         return model.eval()
 

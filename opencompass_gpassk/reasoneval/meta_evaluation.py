@@ -19,14 +19,16 @@ number in [0, 1] of a process reward model. ``"scores": null`` is a solution tha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field
 
+from opencompass_gpassk.formats.decode import Text, Typed, decode
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.metrics.reasoning import (
@@ -43,22 +45,16 @@ from opencompass_gpassk.metrics.reasoning import (
     validity,
 )
 from opencompass_gpassk.metrics.version_metrics import ratio
-from opencompass_gpassk.reasoneval.batching import BatchedScorer
 from opencompass_gpassk.reasoneval.mr_math import (
     ErrorKind,
     LabelledSolution,
-    field_error,
     find_sets,
     kind_named,
-    read_id,
     read_set,
 )
-from opencompass_gpassk.reasoneval.solutions import Solution
-from opencompass_gpassk.reasoneval.training_data import LabelledSteps
 
 SUFFIX = re.compile(r'\.jsonl?(\.gz)?$', re.I)
 DECORATION = re.compile(r'_?eval_results$|[_.-]?(mr-math_)?(invalid|redundant)_errors', re.I)
-WANTED = 'a list of one a line of the solution, or null for a refusal'
 
 
 class OtherScoresError(ValueError):
@@ -159,14 +155,14 @@ def read_scores(path: Path) -> RecordedScores:
     for number, line in numbered_lines(path):
         with at_line(path, number):
             row = parse_row(line)
-            given = row.get('scores', '')
-            if scores or given is None or isinstance(given, list):
-                solution = read_id(row)
-                if solution in scores:
-                    raise ValueError(f'field id: {solution} stands twice; leave one line out')
-                scores[solution] = None if given is None else _scores(given)
-        if not scores:  # a file of another kind, such as verdicts on whole solutions
-            raise OtherScoresError(f'{path}, line {number}: {field_error("scores", given, WANTED)}')
+        if not scores and 'scores' not in row:  # such as verdicts on whole solutions
+            raise OtherScoresError(f'{path}: there are no scores of steps in it')
+        with at_line(path, number):
+            read = decode(_Row, row)
+            solution = str(read.id)
+            if solution in scores:
+                raise ValueError(f'id is {solution}, which stands twice; leave one line out')
+            scores[solution] = None if read.scores is None else _scores(read.scores)
     widths = {given.shape[1] for given in scores.values() if given is not None}
     if len(widths) != 1:
         problem = 'classes and single numbers are mixed' if widths else 'there is no score in it'
@@ -179,26 +175,26 @@ def _evaluator(path: Path) -> str:
     return name if name.strip('_.- ') else path.absolute().parent.name
 
 
-def _scores(given: Any) -> Scores:
-    if not isinstance(given, list) or not given:
-        raise field_error('scores', given, WANTED)
-    for index, score in enumerate(given):
-        triple = isinstance(score, list) and len(score) == 3 and all(map(_is_share, score))
-        if not triple and not _is_share(score):
-            wanted = '[negative, neutral, positive] or one number, all from 0 to 1'
-            raise field_error(f'scores[{index}]', score, wanted)
-    if len({isinstance(score, list) for score in given}) > 1:
-        raise ValueError('field scores: classes and single numbers are mixed; give one of them')
-    scores = np.array(given, dtype=np.float64).reshape(len(given), -1)
+def _listed(score: Any) -> Any:
+    return score if isinstance(score, list) else [score]
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Score = Annotated[list[Share], BeforeValidator(_listed)]
+
+
+class _Row(Typed):
+    id: Text | int
+    scores: Annotated[list[Score], Field(min_length=1)] | None
+
+
+def _scores(given: list[list[float]]) -> Scores:
+    if len({len(score) for score in given}) > 1:
+        raise ValueError('scores: classes and single numbers are mixed; give one of them')
+    scores = np.array(given, dtype=np.float64)
     validity(scores)  # raises an error unless each row is a distribution
     return scores
 
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-AGGREGATE = {ErrorKind.INVALID: 'min', ErrorKind.REDUNDANT: 'max'}
 
 Scores = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -211,7 +207,6 @@ class MetaEvaluation:
     Attributes:
         evaluator: The evaluator's name.
         kind: The kind of errors to find.
-        aggregate: How a solution's score is made from those of its steps.
         solution: Metrics at solution level.
         step: Metrics at step level.
         values: Shape (N,), the solutions' validity or redundancy, NaN where refused.
@@ -221,7 +216,6 @@ class MetaEvaluation:
 
     evaluator: str
     kind: ErrorKind
-    aggregate: str
     solution: Detection
     step: Detection
     values: Scores
@@ -230,25 +224,18 @@ class MetaEvaluation:
 
 
 def evaluate_files(
-    data: Path,
-    scores: Iterable[Path],
-    *,
-    thresholds: Mapping[ErrorKind, float | None] | None = None,
-    aggregates: Mapping[ErrorKind, str | None] | None = None,
-    report: Callable[[str], None] | None = None,
+    data: Path, scores: Iterable[Path], report: Callable[[str], None] | None = None
 ) -> list[MetaEvaluation]:
     """Compare the scores in files with people's labels in a folder's sets.
 
     Args:
         data: The folder; see :func:`~opencompass_gpassk.reasoneval.mr_math.find_sets`.
         scores: Files and folders of scores, of any evaluators.
-        thresholds: For each kind of errors, as in :func:`evaluate_scores`.
-        aggregates: For each kind of errors, as in :func:`evaluate_scores`.
         report: Takes a message on each file left out.
 
     Raises:
         ValueError: If a file is malformed, the set of some scores is missing or doesn't match
-            them, or a setting is invalid.
+            them.
     """
     sets = {kind: read_set(path, kind) for kind, path in find_sets(data).items()}
     found = []
@@ -259,52 +246,23 @@ def evaluate_files(
                 f'{data} has no set of {kind.value} errors, which {recorded.evaluator} scored; '
                 'add it, or leave those scores out'
             )
-        found.append(
-            evaluate_scores(
-                sets[kind],
-                recorded,
-                threshold=(thresholds or {}).get(kind),
-                aggregate=(aggregates or {}).get(kind),
-            )
-        )
+        found.append(_evaluate(sets[kind], recorded))
     return found
 
 
-def evaluate_scores(
-    solutions: Sequence[LabelledSolution],
-    recorded: RecordedScores,
-    *,
-    threshold: float | None = None,
-    aggregate: str | None = None,
-) -> MetaEvaluation:
-    """Compare an evaluator's scores with people's labels.
-
-    Args:
-        solutions: The set that was scored, with its labels.
-        recorded: A score for each line of each solution, or for each step.
-        threshold: In [0, 1]; by default the authors' for scores of this form.
-        aggregate: How a solution's score is made from those of its steps: 'min', 'max', 'mean' or
-            'geometric mean'. By default it is that of the worst step.
-
-    Raises:
-        ValueError: If a solution has no scores or a wrong number of them, scores belong to no
-            solution, or a setting is invalid.
-    """
+def _evaluate(solutions: Sequence[LabelledSolution], recorded: RecordedScores) -> MetaEvaluation:
     _require_same(solutions, recorded)
     invalid = recorded.kind is ErrorKind.INVALID
-    if threshold is None:
-        of_classes = VALIDITY_THRESHOLD if invalid else REDUNDANCY_THRESHOLD
-        threshold = of_classes if recorded.classes else PROCESS_REWARD_THRESHOLD
-    aggregate = AGGREGATE[recorded.kind] if aggregate is None else aggregate
+    of_classes = VALIDITY_THRESHOLD if invalid else REDUNDANCY_THRESHOLD
+    threshold = of_classes if recorded.classes else PROCESS_REWARD_THRESHOLD
     combine = solution_validity if invalid else solution_redundancy
     steps = [_step_values(one, recorded) for one in solutions]
-    values = np.array([combine(one, aggregate) for one in steps])
+    values = np.array([combine(one) for one in steps])
     errors = np.array([any(one.errors) for one in solutions])
     labelled = [v[: len(one.errors)] for v, one in zip(steps, solutions, strict=True)]
     return MetaEvaluation(
         evaluator=recorded.evaluator,
         kind=recorded.kind,
-        aggregate=aggregate,
         solution=detect(errors, values, threshold, below=invalid),
         step=detect(
             [error for one in solutions for error in one.errors],
@@ -319,22 +277,12 @@ def evaluate_scores(
 
 
 def _require_same(solutions: Sequence[LabelledSolution], recorded: RecordedScores) -> None:
-    ids = {one.solution_id for one in solutions}
-    for problem, found, remedy in (
-        (
-            'scores of solution {}, which is not in the set of {} errors',
-            recorded.scores.keys() - ids,
-            'leave out its line, or give the set that was scored to --data',
-        ),
-        (
-            'no scores of solution {} of the set of {} errors',
-            ids - recorded.scores.keys(),
-            'score it, or write null if it was refused',
-        ),
-    ):
-        if found:
-            told = problem.format(short_line(repr(min(found)), 60), recorded.kind.value)
-            raise ValueError(f'{recorded.path}: {told} ({len(found)} in all); {remedy}')
+    if differing := recorded.scores.keys() ^ {one.solution_id for one in solutions}:
+        raise ValueError(
+            f'{recorded.path}: solution {short_line(repr(min(differing)), 60)} is only in it, or '
+            f'only in the set of {recorded.kind.value} errors ({len(differing)} such in all); give '
+            'the set that was scored to --data, and null as the scores of a refused solution'
+        )
 
 
 def _step_values(solution: LabelledSolution, recorded: RecordedScores) -> Scores:
@@ -412,27 +360,3 @@ def labelled_rate(evaluation: MetaEvaluation) -> float:
 def _right_answers(evaluation: MetaEvaluation) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     used = evaluation.answer_right & ~np.isnan(evaluation.values)
     return evaluation.errors[used], evaluation.values[used]
-
-
-def detect_errors(
-    scorer: BatchedScorer, solutions: Sequence[LabelledSteps]
-) -> dict[ErrorKind, Detection]:
-    """Score solutions; return how well wrong and idle steps are detected among the labelled ones.
-
-    Args:
-        scorer: The scorer. Thresholds are ReasonEval's: validity 0.5, redundancy 0.15.
-        solutions: Held-out solutions. Steps without label are read but don't count; steps of
-            refused solutions count as unscored.
-    """
-    scores = scorer.score([Solution(each.question, each.steps) for each in solutions])
-    labels, validities, redundancies = [], [], []
-    for solution, score in zip(solutions, scores, strict=True):
-        kept = np.array([label is not None for label in solution.labels], bool)
-        labels += [label for label in solution.labels if label is not None]
-        validities += score.validity[kept].tolist()
-        redundancies += score.redundancy[kept].tolist()
-    said = np.array(labels, np.int64)
-    return {
-        ErrorKind.INVALID: detect(said == -1, validities, VALIDITY_THRESHOLD, below=True),
-        ErrorKind.REDUNDANT: detect(said == 0, redundancies, REDUNDANCY_THRESHOLD, below=False),
-    }

@@ -14,17 +14,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
-from opencompass_gpassk.formats.display import short_line
+from pydantic import BeforeValidator, Field
+
+from opencompass_gpassk.formats.decode import Text, Typed, decode
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 
 STEPS = 'model_output_step_format'
 FIRST_ERROR = 'model_output_solution_first_error_step'
-SOLUTION = 'model_output_solution_correctness'
 ANSWER = 'model_output_answer_correctness'
 NO_ERROR = 'N/A'
-WANTED: dict[type, str] = {dict: 'an object', list: 'a list', str: 'a text'}
 ENDINGS = ('.json', '.jsonl', '.json.gz', '.jsonl.gz')
 
 
@@ -45,14 +45,14 @@ class LabelledSolution:
         steps: S steps of at least one line each.
         errors: Whether each step is an error. In the invalid set only the steps up to the first
             wrong one have a label, at most S.
-        answer_right: Whether the final answer is right; None if unknown.
+        answer_right: Whether the final answer is known to be right.
     """
 
     solution_id: str
     question: str
     steps: tuple[tuple[str, ...], ...]
     errors: tuple[bool, ...]
-    answer_right: bool | None = None
+    answer_right: bool
 
 
 def kind_named(name: str) -> ErrorKind | None:
@@ -90,84 +90,57 @@ def read_set(path: Path, kind: ErrorKind) -> list[LabelledSolution]:
     solutions: dict[str, LabelledSolution] = {}
     for number, line in numbered_lines(path):
         with at_line(path, number):
-            one = _solution(parse_row(line), kind)
+            one = _solution(line, kind)
             if one.solution_id in solutions:
-                raise ValueError(f'field id: {one.solution_id} stands twice; give each its own')
+                raise ValueError(f'id is {one.solution_id}, which stands twice; give each its own')
             solutions[one.solution_id] = one
     if not solutions:
         raise ValueError(f'{path}: there is no solution in it; give one a line')
     return list(solutions.values())
 
 
-def read_id(row: dict[str, Any]) -> str:
-    """Return the id of a row.
-
-    Raises:
-        ValueError: If the row has no id.
-    """
-    value = row.get('id')
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise field_error('id', value, 'a text or an integer')
-    return str(value)
+NonEmpty = Field(min_length=1)
 
 
-def field_error(name: str, value: Any, wanted: str) -> ValueError:
-    """Return the error of a field that holds something else than is wanted there."""
-    return ValueError(f'field {name} is {short_line(repr(value), 60)}; give {wanted}')
+class _Row(Typed):
+    id: Text | int
+    question: Text
+    steps: Annotated[list[Annotated[list[Text], NonEmpty]], NonEmpty, Field(alias=STEPS)]
+    answer: Annotated[Literal['correct', 'wrong'] | None, Field(alias=ANSWER)] = None
 
 
-def typed(row: dict[str, Any], name: str, kind: type, before: str = '') -> Any:
-    """Return a field of a row, or of the object ``before`` in it; ValueError if of another type."""
-    value = row.get(name)
-    if not isinstance(value, kind):
-        raise field_error(f'{before}{name}', value, WANTED[kind])
-    return value
+class _InvalidRow(_Row):
+    first_error: Annotated[
+        Annotated[int, Field(ge=1)] | None,
+        BeforeValidator(lambda given: None if given == NO_ERROR else given),
+        Field(alias=FIRST_ERROR),
+    ]
+
+    def errors(self) -> tuple[bool, ...]:
+        count = len(self.steps)
+        if self.first_error is None:
+            return (False,) * count
+        if self.first_error > count:
+            raise ValueError(f'{FIRST_ERROR} is {self.first_error}: there are {count} steps')
+        return (False,) * (self.first_error - 1) + (True,)
 
 
-def _solution(row: dict[str, Any], kind: ErrorKind) -> LabelledSolution:
-    steps = typed(row, STEPS, list)
-    for index, step in enumerate(steps):
-        if not (isinstance(step, list) and step and all(isinstance(line, str) for line in step)):
-            raise field_error(f'{STEPS}[{index}]', step, 'a list of at least one line')
-    if not steps:
-        raise field_error(STEPS, steps, 'at least one step')
-    errors = _until_first_error if kind is ErrorKind.INVALID else _ratings
+class _RedundantRow(_Row):
+    rating: list[Annotated[int, Field(ge=0, le=1)]]
+
+    def errors(self) -> tuple[bool, ...]:
+        if len(self.rating) != len(self.steps):
+            raise ValueError(f'rating has {len(self.rating)} numbers for {len(self.steps)} steps')
+        return tuple(rating == 0 for rating in self.rating)
+
+
+def _solution(line: str, kind: ErrorKind) -> LabelledSolution:
+    given, invalid = parse_row(line), kind is ErrorKind.INVALID
+    row = decode(_InvalidRow, given) if invalid else decode(_RedundantRow, given)
     return LabelledSolution(
-        solution_id=read_id(row),
-        question=typed(row, 'question', str),
-        steps=tuple(map(tuple, steps)),
-        errors=errors(row, len(steps)),
-        answer_right=_choice(row, ANSWER) if ANSWER in row else None,
+        solution_id=str(row.id),
+        question=row.question,
+        steps=tuple(map(tuple, row.steps)),
+        errors=row.errors(),
+        answer_right=row.answer == 'correct',
     )
-
-
-def _until_first_error(row: dict[str, Any], count: int) -> tuple[bool, ...]:
-    first = row.get(FIRST_ERROR)
-    if SOLUTION in row and _choice(row, SOLUTION) != (first == NO_ERROR):
-        wanted = f'the number of the first wrong step, or "{NO_ERROR}" for a correct solution'
-        raise field_error(FIRST_ERROR, first, f'as {SOLUTION} is {row[SOLUTION]!r}, {wanted}')
-    if first == NO_ERROR:
-        return (False,) * count
-    if isinstance(first, str) and first.isascii() and first.isdigit() and len(first) < 10:
-        first = int(first)
-    if isinstance(first, bool) or not isinstance(first, int) or not 1 <= first <= count:
-        raise field_error(
-            FIRST_ERROR, first, f'the number of a step, 1 to {count}, or "{NO_ERROR}"'
-        )
-    return (False,) * (first - 1) + (True,)
-
-
-def _ratings(row: dict[str, Any], count: int) -> tuple[bool, ...]:
-    ratings = row.get('rating')
-    if not isinstance(ratings, list) or len(ratings) != count:
-        raise field_error('rating', ratings, f'a list of {count}, one a step')
-    for index, rating in enumerate(ratings):
-        if isinstance(rating, bool) or rating not in (0, 1):
-            raise field_error(f'rating[{index}]', rating, '0 for a redundant step, else 1')
-    return tuple(rating == 0 for rating in ratings)
-
-
-def _choice(row: dict[str, Any], name: str) -> bool:
-    if row[name] not in ('correct', 'wrong'):
-        raise field_error(name, row[name], '"correct" or "wrong"')
-    return bool(row[name] == 'correct')

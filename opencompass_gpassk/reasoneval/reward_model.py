@@ -43,14 +43,13 @@ class ProcessRewardScorer(BatchedScorer):
         step_tag: The tag after each step, preceded by a space; one token.
         good: The token that the model predicts at the tag of a good step.
         bad: The token that it predicts at the tag of a bad step.
-        template: The model's input, with {question} and {steps}; each step ends with the tag and a
-            line end.
         batching: Arguments of :class:`~.batching.BatchedScorer`: ``batch_size``, ``batch_tokens``
             and ``max_tokens``. Longer solutions are refused.
 
     Raises:
-        ValueError: If a setting is out of its range, the tokenizer is slow, the tag, ``good`` or
-            ``bad`` isn't one of its tokens, or the template lacks a part.
+        ValueError: If a setting is out of its range, or the tag, ``good`` or ``bad`` isn't one of
+            the tokenizer's tokens.
+        NotImplementedError: If the tokenizer is not a fast one.
     """
 
     score_columns = slice(1, None)  # of the good token
@@ -63,20 +62,10 @@ class ProcessRewardScorer(BatchedScorer):
         step_tag: str = 'ки',
         good: str = '+',
         bad: str = '-',
-        template: str = '{question} {steps}',
         **batching: Any,
     ) -> None:
         super().__init__(model, tokenizer, **batching)
-        if not getattr(tokenizer, 'is_fast', False):
-            raise ValueError(
-                f'{type(tokenizer).__name__} is no fast tokenizer, so the positions of its tokens '
-                'are unknown; save it as one: AutoTokenizer.from_pretrained(…, use_fast=True)'
-            )
-        for part in ('{question}', '{steps}'):
-            if template.count(part) != 1:
-                raise ValueError(f'template of ProcessRewardScorer: {template!r} needs one {part}')
         self.step_tag = step_tag
-        self.template = template
         self.tag_id = self._tag_id()
         self.candidates = [self._token('bad', bad), self._token('good', good)]
         if self.candidates[0] == self.candidates[1]:
@@ -120,12 +109,8 @@ class ProcessRewardScorer(BatchedScorer):
         return load_whole(AutoModelForCausalLM, source, dtype=dtype, remedy=remedy, **settings)[0]
 
     def own_settings(self) -> dict[str, Any]:
-        """Return the tag, the tokens of good and bad, and the model's input."""
-        return {
-            'step_tag': self.step_tag,
-            'candidates': self.candidates,
-            'template': self.template,
-        }
+        """Return the tag, and the tokens of good and bad."""
+        return {'step_tag': self.step_tag, 'candidates': self.candidates}
 
     def encode(self, solutions: Sequence[Solution]) -> list[Encoded | Refusal]:
         """Return the tokens of each solution, or a refusal. Lone surrogates become �."""
@@ -142,14 +127,12 @@ class ProcessRewardScorer(BatchedScorer):
 
     def _text(self, solution: Solution) -> tuple[str, tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Return the whole text, the start of each step, and the end of its tag."""
-        before, after = self.template.split('{steps}')
-        before = before.replace('{question}', solution.question)
-        after = after.replace('{question}', solution.question)
+        before = f'{solution.question} '
         pieces = [f'{step} {self.step_tag}' for step in solution.steps]
         lengths = np.array([len(piece) for piece in pieces])
         ends = len(before) + np.cumsum(lengths + 1) - 1  # a line end stands between two pieces
         # Replace single characters by single characters, so that positions don't change.
-        text = SURROGATES.sub('\ufffd', before + '\n'.join(pieces) + after)
+        text = SURROGATES.sub('\ufffd', before + '\n'.join(pieces))
         return text, (ends - lengths, ends)
 
     def _located(

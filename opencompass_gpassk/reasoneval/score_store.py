@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from opencompass_gpassk.formats.hashing import stable_hash
-from opencompass_gpassk.formats.shared_store import Store, StoreError
-from opencompass_gpassk.reasoneval.scorers import SolutionScorer, checked_item, identity_of
+from opencompass_gpassk.formats.shared_store import Store
+from opencompass_gpassk.reasoneval.scorers import SolutionScorer, checked, identity_of
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution, StepScores
 
 
@@ -22,7 +21,6 @@ class ScoreStore(Store):
     Args:
         path: The file; see :class:`~opencompass_gpassk.formats.shared_store.Store`.
         settings: What scores depend on besides the solution, as JSON values.
-        read_only: Change nothing in the file's folder; the file must exist.
     """
 
     noun = 'score store'
@@ -31,8 +29,8 @@ class ScoreStore(Store):
     name = 'step_scores.sqlite'
     loss = 'Lost scores are made again.'
 
-    def __init__(self, path: Path, settings: Mapping[str, Any], *, read_only: bool = False) -> None:
-        super().__init__(path, read_only=read_only)
+    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
+        super().__init__(path)
         self.scorer = bytes.fromhex(stable_hash(dict(settings)))
 
     def restore(self, solutions: Sequence[Solution]) -> dict[Solution, StepScores]:
@@ -85,51 +83,34 @@ def score_solutions(
     Args:
         scorer: The scorer.
         solutions: The solutions.
-        store: Keeps scores as soon as they are made; None keeps none. A read-only store is enough
-            if it holds all scores.
+        store: Keeps scores as soon as they are made; None keeps none.
         progress: Show a bar on standard error.
         report: Takes a message on scores found in the store.
 
     Raises:
-        StoreError: If the store can't be used, or is read-only and lacks some scores; scores
-            stored before are kept.
-        ValueError: If the scorer's settings aren't a mapping, its stream gives something other than
-            an index with scores of that solution's steps, or scores are missing or repeated.
+        StoreError: If the store can't be used; scores stored before are kept.
+        ValueError: If the scorer's scores don't fit the steps, or some are missing.
     """
     distinct = list(dict.fromkeys(solutions))
     with ExitStack() as stack:
         kept = None
         scores: dict[Solution, StepScores] = {}
         if store is not None:
-            # Asked in this order: another process may be about to create the file.
-            read_only = store.is_file() and not all(
-                os.access(path, os.W_OK) for path in (store, store.parent)
-            )
-            kept = ScoreStore(store, identity_of(scorer), read_only=read_only)
+            kept = ScoreStore(store, identity_of(scorer))
             scores = stack.enter_context(kept).restore(distinct)
         if scores:
             report(f'{len(scores)} of {len(distinct)} distinct solutions are in {store}')
         missing = [one for one in distinct if one not in scores]
-        if missing and kept is not None and kept.read_only:
-            raise StoreError(
-                f'{store}: the score store may be read but not written, and {len(missing)} of '
-                f'{len(distinct)} distinct solutions are not in it; set GPASSK_SCORE_STORE to a '
-                'file that you may write, such as a copy'
-            )
         stream = scorer.stream(missing, progress=progress) if missing else iter(())
         if close := getattr(stream, 'close', None):  # so that a judge is not asked in vain
             stack.callback(close)
-        for item in stream:
-            index, found = checked_item(scorer, item, missing)
+        for index, given in stream:
+            if index < 0:
+                raise ValueError(f'{type(scorer).__name__}: {index} is no index of a solution')
             solution = missing[index]
-            if solution in scores:
-                raise ValueError(
-                    f'{type(scorer).__name__}.stream() gave scores of solution {index} twice; '
-                    'give the scores of each once'
-                )
-            scores[solution] = found
+            scores[solution] = checked(scorer, given, len(solution.steps))
             if kept is not None:
-                kept.add(solution, found)
+                kept.add(solution, scores[solution])
     if len(scores) < len(distinct):
         raise ValueError(
             f'{type(scorer).__name__} scored {len(scores)} of {len(distinct)} solutions; its '

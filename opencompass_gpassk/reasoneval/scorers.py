@@ -5,18 +5,14 @@ from __future__ import annotations
 import gc
 import importlib.util
 import inspect
-import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from numbers import Integral
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import NoneType
 from typing import Any, Protocol
 
 import numpy as np
 
-from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.parse_settings import check_names
 from opencompass_gpassk.judging.settings import sees_gpus
@@ -76,7 +72,6 @@ def make_scorer(
         [
             *(settings.model, settings.reward_model, str(named(settings.type))),
             *(named(settings.options), named(settings.model_kwargs)),
-            *_files(settings.source),
         ]
     )
     if _last is None or _last[0] != key:
@@ -99,15 +94,6 @@ def forget_scorer() -> None:
     gc.collect()
     if (torch := sys.modules.get('torch')) is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def _files(source: str) -> list[Any]:
-    """Return a value that changes with a folder's files: its model may have been trained anew."""
-    folder = Path(source)
-    if not source or not folder.is_dir():
-        return []
-    stats = ((path.name, path.stat()) for path in sorted(folder.iterdir()))
-    return [str(folder.absolute()), *((name, it.st_size, it.st_mtime_ns) for name, it in stats)]
 
 
 def _loaded(settings: ReasoningSettings, report: Callable[[str], None]) -> SolutionScorer:
@@ -176,7 +162,7 @@ def _own(settings: ReasoningSettings) -> SolutionScorer:
     """Return a scorer of the user's own class.
 
     Raises:
-        ValueError: If there is no such class, it doesn't take these options, or is no scorer.
+        ValueError: If there is no such class.
     """
     kind = settings.type
     if isinstance(kind, str):
@@ -188,15 +174,7 @@ def _own(settings: ReasoningSettings) -> SolutionScorer:
             f'type of reasoning is {settings.type!r}, where no class is found; give a class, or '
             "its import path: 'package.module.Class'"
         )
-    try:
-        inspect.signature(kind).bind(**settings.options)
-    except (TypeError, ValueError) as error:  # built-in scorers raise ValueError
-        raise ValueError(f'options of reasoning do not fit {named(kind)}: {error}') from error
     scorer: SolutionScorer = kind(**settings.options)
-    if not hasattr(scorer, 'settings') or not hasattr(scorer, 'stream'):
-        raise ValueError(
-            f'type of reasoning: {named(kind)} is no scorer: it needs settings, stream'
-        )
     return scorer
 
 
@@ -205,68 +183,34 @@ def identity_of(scorer: SolutionScorer) -> dict[str, Any]:
 
     For this package's scorers it is their settings, which differ between kinds. For another scorer
     the class is added: two classes with equal settings may give different scores.
-
-    Raises:
-        ValueError: If its settings aren't a mapping that JSON can hold.
     """
     kind = type(scorer)
-    try:
-        settings = dict(scorer.settings)
-        json.dumps(settings, sort_keys=True, default=str)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f'settings of {kind.__name__}: {short_line(repr(scorer.settings), 80)} can not be kept '
-            f'as JSON ({error}); give a mapping of what its scores depend on, with texts as names, '
-            'and texts, numbers, lists and mappings as values'
-        ) from error
     if kind.__module__.partition('.')[0] == __name__.partition('.')[0]:
-        return settings
-    return {'class': f'{kind.__module__}.{kind.__qualname__}', 'settings': settings}
+        return scorer.settings
+    return {'class': f'{kind.__module__}.{kind.__qualname__}', 'settings': scorer.settings}
 
 
-def checked_item(
-    scorer: SolutionScorer, item: Any, solutions: Sequence[Solution]
-) -> tuple[int, StepScores]:
-    """Return the solution's index and scores in an item of a scorer's stream.
-
-    Numbers that are not finite, and scores of no steps, become refusals.
+def checked(scorer: SolutionScorer, scores: StepScores, steps: int) -> StepScores:
+    """Return a scorer's scores of a solution; without finite scores of steps they are a refusal.
 
     Raises:
-        ValueError: If the item isn't a solution's index with scores of its steps.
+        ValueError: If they aren't scores of so many steps.
     """
-    name = type(scorer).__name__
-    index, scores = item if isinstance(item, tuple) and len(item) == 2 else (None, None)
-    if (
-        not isinstance(scores, StepScores)
-        or not isinstance(index, Integral)
-        or not 0 <= int(index) < len(solutions)
-    ):
-        raise ValueError(
-            f'{name}.stream() gave {short_line(repr(item), 80)}; give pairs of the index of a '
-            f'solution, from 0 to {len(solutions) - 1}, and its StepScores'
-        )
-    refusal, tokens = scores.refusal, scores.tokens
-    if not isinstance(refusal, (Refusal, NoneType)) or not isinstance(tokens, Integral):
-        raise ValueError(
-            f'{name}: the refusal {refusal!r} with {tokens!r} tokens; give a Refusal or None, and '
-            'a whole number of tokens, 0 if unknown'
-        )
-    steps = len(solutions[int(index)].steps)
-    try:
-        numbers = np.asarray(scores.probabilities, np.float64)
-        if refusal is None and not steps:
-            refusal = Refusal.EMPTY
-        elif refusal is None and not np.isfinite(numbers).all():
-            refusal = Refusal.NOT_FINITE
-        elif refusal is None:
-            validity(numbers)  # raises an error unless the rows are distributions or shares
-    except (TypeError, ValueError) as error:
-        raise ValueError(f'{name}: {error}') from error
-    if np.shape(numbers)[:1] != (steps,):
-        raise ValueError(
-            f'{name} gave scores of shape {np.shape(numbers)} to a solution of {steps} steps; give '
-            'one row of scores per step'
-        )
+    numbers = np.asarray(scores.probabilities, np.float64)
+    refusal = scores.refusal
+    if refusal is None and not steps:
+        refusal = Refusal.EMPTY
+    if refusal is None and not np.isfinite(numbers).all():
+        refusal = Refusal.NOT_FINITE
     if refusal is not None:
-        return int(index), StepScores.refused(steps, refusal, int(tokens))
-    return int(index), StepScores(numbers, tokens=int(tokens))
+        return StepScores.refused(steps, refusal, int(scores.tokens))
+    try:
+        found = len(validity(numbers))  # it refuses rows that are no distributions or shares
+    except ValueError as error:
+        raise ValueError(f'{type(scorer).__name__}: {error}') from error
+    if found != steps:
+        raise ValueError(
+            f'{type(scorer).__name__} gave {found} rows of scores to a solution of {steps} steps; '
+            'give one row per step'
+        )
+    return StepScores(numbers, tokens=int(scores.tokens))

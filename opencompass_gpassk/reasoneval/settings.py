@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from opencompass_gpassk.formats.parse_settings import Settings, default_of
+from opencompass_gpassk.formats.parse_settings import Settings
 from opencompass_gpassk.judging.settings import JudgeSettings, recorded_judge, secret_in
 from opencompass_gpassk.metrics.reasoning import SOUND_THRESHOLD
 from opencompass_gpassk.runs.config import named
@@ -37,10 +36,10 @@ JUDGED_THRESHOLD = 0.5  # a judge's scores are 0 or 1
 OF_SCORES = ('threshold', 'validity_by', 'redundancy_by', 'delimiter', 'thinking')
 OF_LOADING = ('dtype', 'device_map')
 # Settings of a judge that are about answers, or have prompts of their own.
-OF_ANSWERS = (
+OF_ANSWERS = {
     *('match', 'undecided', 'prompt', 'menu', 'candidate', 'no_answer', 'tail_length'),
     *('recheck_different', 'price_per_mtok'),
-)
+}
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,11 @@ class ReasoningSettings(Settings):
             )
         if self.judge:
             self._check_judge(self.judge)
-        if self.type and self.model_kwargs:
-            raise ValueError('model_kwargs of reasoning: with type, give options alone')
+        if (self.model_kwargs and not self.source) or (self.options and self.judge):
+            raise ValueError(
+                'reasoning has options or model_kwargs of a model, but loads none; give settings '
+                'of a judge in judge=dict(…), and those of your own scorer in options'
+            )
         for name in ('options', 'model_kwargs'):
             if secret := secret_in(getattr(self, name)):
                 raise ValueError(
@@ -120,18 +122,11 @@ class ReasoningSettings(Settings):
                 f"judge of reasoning is {judge!r}; steps are judged by a model: use 'llm' "
                 "or settings such as dict(model='…', api_base='http://…/v1')"
             )
-        for name in ('options', 'model_kwargs'):
-            if getattr(self, name):
-                raise ValueError(
-                    f'{name} of reasoning has {", ".join(getattr(self, name))}, but no model is '
-                    "loaded; give a judge's settings in judge=dict(model='…', api_base='…', …)"
-                )
-        for one in dataclasses.fields(given):
-            if one.name in OF_ANSWERS and getattr(given, one.name) != default_of(one):
-                raise ValueError(
-                    f'{one.name} of judge has no effect on the steps of solutions, which have '
-                    'prompts of their own; leave it out'
-                )
+        if idle := sorted(given.changed().keys() & OF_ANSWERS):
+            raise ValueError(
+                f'{", ".join(idle)} of judge: no effect on the steps of solutions, which have '
+                'prompts of their own; leave it out'
+            )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the settings that differ from their defaults, as JSON can hold them."""

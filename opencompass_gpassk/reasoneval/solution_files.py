@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opencompass_gpassk.formats.decode import Number, Text, Typed, decode
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.metrics.reasoning import solution_redundancy, solution_validity
 from opencompass_gpassk.reasoneval.solutions import Solution, StepScores
@@ -16,6 +15,17 @@ from opencompass_gpassk.reasoneval.steps import split_steps
 
 RESULTS = ('scores', 'step_validity', 'step_redundancy', 'validity', 'redundancy')
 ENDS = ('refusal', 'tokens')
+
+
+class _Solved(Typed):
+    question: Text
+    steps: list[Text] | None = None
+    solution: Text | None = None
+
+
+class _Scored(Typed):
+    validity: Number | None  # null for a refused solution
+    redundancy: Number | None  # null from a process reward model
 
 
 def read_solutions(
@@ -34,8 +44,10 @@ def read_solutions(
     rows = []
     for number, line in numbered_lines(path):
         with at_line(path, number, skip_bad=skip_bad, report=report):
-            row = _parsed(line)
-            _require_solution(row)
+            row = parse_row(line)
+            given = decode(_Solved, row)
+            if given.steps is None and given.solution is None:
+                raise ValueError('solution is missing; give a text, or a list of texts in steps')
             rows.append(row)
     if not rows:
         raise ValueError(f'{path}: there is no usable row; see gpassk reasoneval score --help')
@@ -138,62 +150,23 @@ def select(
     valid_alone = judged = 0
     for number, line in numbered_lines(path):
         with at_line(path, number):
-            row = _parsed(line)
+            row = parse_row(line)
             said = row.get('verdict')
             judged += said in ('correct', 'incorrect')
             if (verdict == 'correct' != said) or (verdict is None and said == 'incorrect'):
                 left_out['other verdict'] += 1
                 continue
-            if 'refusal' in row and row.get('validity') is None:
-                left_out['refused'] += 1
-                continue
-            validity = _share(row, 'validity')
-            # Null, not missing: a process reward model gives no redundancy.
-            unknown = row.get('redundancy', 0) is None
-            redundancy = 0.0 if unknown else _share(row, 'redundancy')
-        valid_alone += unknown
-        if validity < min_validity:
+            scored = decode(_Scored, row)
+        if scored.validity is None:
+            left_out['refused'] += 1
+            continue
+        valid_alone += scored.redundancy is None
+        if scored.validity < min_validity:
             left_out['invalid'] += 1
-        elif redundancy > max_redundancy:
+        elif scored.redundancy is not None and scored.redundancy > max_redundancy:
             left_out['redundant'] += 1
         else:
             kept.append(row)
     if not kept and not left_out:
         raise ValueError(f'{path}: there is no row in it; see gpassk reasoneval filter --help')
     return Selection(kept, left_out, valid_alone, judged)
-
-
-def _parsed(line: str) -> dict[str, Any]:
-    """Return the row in a line; refuse numbers that can't be written again."""
-    row = parse_row(line)
-    for name, value in row.items():
-        try:
-            json.dumps(value, allow_nan=False)
-        except ValueError as error:
-            raise ValueError(
-                f'field {name}: it holds a number beyond 1.8e308, which would be written as '
-                'Infinity; write it as a text'
-            ) from error
-    return row
-
-
-def _require_solution(row: Mapping[str, Any]) -> None:
-    question, steps = row.get('question'), row.get('steps')
-    if not isinstance(question, str):
-        found = f'{type(question).__name__} is not a text' if 'question' in row else 'missing'
-        raise ValueError(f'field question: {found}; give the question as a text')
-    if steps is None and not isinstance(row.get('solution'), str):
-        raise ValueError('field solution: a text is needed, or a list of texts in steps')
-    if steps is not None and not (
-        isinstance(steps, list) and all(isinstance(step, str) for step in steps)
-    ):
-        raise ValueError('field steps: a list of texts is needed')
-
-
-def _share(row: Mapping[str, Any], name: str) -> float:
-    value = row.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise ValueError(
-            f'field {name}: {value!r} is not a number; score the file with gpassk reasoneval score'
-        )
-    return float(value)

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -160,11 +159,9 @@ def make_trainer(
     """Return the trainer, which minimises the steps' loss and keeps checkpoints in the folder.
 
     Raises:
-        ValueError: If ``accelerate`` is not installed, the processes can't share a batch, or they
-            are configured to share the model.
+        ValueError: If the processes can't share a batch, or are configured to share the model.
+        ImportError: If ``accelerate`` is not installed.
     """
-    if find_spec('accelerate') is None:
-        raise ValueError("training needs accelerate: pip install 'opencompass-gpassk[reasoneval]'")
     arguments = TrainingArguments(
         output_dir=str(folder),
         learning_rate=settings.learning_rate,

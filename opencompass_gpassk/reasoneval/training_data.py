@@ -7,13 +7,13 @@ alternatives for a step, one of which was chosen to continue from. For MR-MATH s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from opencompass_gpassk.formats.decode import Count, Text, Typed, decode
 from opencompass_gpassk.formats.jsonlines import at_line, numbered_lines, parse_row
 from opencompass_gpassk.formats.parse_settings import Settings
 from opencompass_gpassk.reasoneval.mr_math import (
@@ -21,9 +21,7 @@ from opencompass_gpassk.reasoneval.mr_math import (
     STEPS,
     ErrorKind,
     LabelledSolution,
-    field_error,
     read_set,
-    typed,
 )
 
 LABELS = (-1, 0, 1)  # in the order of the classes: negative, neutral, positive
@@ -81,7 +79,7 @@ def read_step_labels(path: str | Path) -> list[LabelledSteps]:
     found: list[LabelledSteps] = []
     for number, line in numbered_lines(path):
         with at_line(path, number):
-            found.append(_prm800k(parse_row(line)))
+            found.append(_prm800k(line))
     return found
 
 
@@ -93,72 +91,64 @@ def _mr_math(solution: LabelledSolution, kind: ErrorKind) -> LabelledSteps:
     return LabelledSteps(solution.question, steps, (*labels, *unlabelled))
 
 
-Choice = tuple[str, 'int | None']  # a step and its label
-RATINGS = '-1 for a wrong step, 0 for an idle one, 1 for a good one, null for no label'
+class _Written(Typed):
+    text: Text
 
 
-def _prm800k(row: dict[str, Any]) -> LabelledSteps:
+class _Completion(_Written):
+    rating: Annotated[float, Field(ge=-1, le=1, multiple_of=1)] | None = None
+    flagged: bool | None = None
+
+    @property
+    def label(self) -> int | None:
+        return None if self.rating is None or self.flagged else int(self.rating)
+
+
+class _Step(Typed):
+    completions: list[_Completion] | None = None
+    chosen_completion: Count | None = None
+    human_completion: _Written | Text | None = None
+
+    def taken(self) -> tuple[str, int | None] | None:
+        """Return text and label of the step, as the solution has it; None if there is none."""
+        there, human = self.completions or [], self.human_completion
+        if human is not None and self.chosen_completion is None:
+            return (human.text if isinstance(human, _Written) else human), 1
+        chosen = self.chosen_completion or 0
+        if chosen >= len(there) and self.chosen_completion is not None:
+            raise ValueError(f'chosen_completion is {chosen}: there are {len(there)} completions')
+        return (there[chosen].text, there[chosen].label) if there else None
+
+    @property
+    def goes_on(self) -> bool:
+        return self.chosen_completion is not None or self.human_completion is not None
+
+
+class _Label(Typed):
+    steps: list[_Step]
+    finish_reason: Text | None = None
+
+
+class _Question(Typed):
+    problem: Text
+
+
+class _Row(Typed):
+    question: _Question
+    label: _Label
+
+
+def _prm800k(line: str) -> LabelledSteps:
     """Return the solution of a row."""
-    question = typed(typed(row, 'question', dict), 'problem', str, 'question.')
-    label = typed(row, 'label', dict)
-    broken = label.get('finish_reason') == BAD_PROBLEM
-    path: list[Choice] = []
-    for where, step in _objects(label, 'steps', 'label.'):
-        completions = _completions(step, where)
-        chosen, goes_on = _chosen(step, completions, where)
-        if isinstance(chosen, int):
-            path.append(completions[chosen])
-        elif chosen is not None:
-            path.append((chosen, 1))
-        if not goes_on:
+    row = decode(_Row, parse_row(line))
+    texts, labels = [], []
+    for step in row.label.steps:
+        if taken := step.taken():
+            texts.append(taken[0])
+            labels.append(None if row.label.finish_reason == BAD_PROBLEM else taken[1])
+        if not step.goes_on:
             break
-    if broken:
-        path = [(text, None) for text, _ in path]
-    return _solution(question, path)
-
-
-def _completions(step: dict[str, Any], where: str) -> list[Choice]:
-    found: list[Choice] = []
-    if step.get('completions') is None:
-        return found
-    for name, one in _objects(step, 'completions', f'{where}.'):
-        text = typed(one, 'text', str, f'{name}.')
-        rating = one.get('rating')
-        if isinstance(rating, bool) or rating not in (None, *LABELS):
-            raise field_error(f'{name}.rating', rating, RATINGS)
-        found.append((text, None if rating is None or one.get('flagged') else int(rating)))
-    return found
-
-
-def _objects(row: dict[str, Any], name: str, before: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the objects in a field, each with its place in the row."""
-    for index, one in enumerate(typed(row, name, list, before)):
-        where = f'{before}{name}[{index}]'
-        if not isinstance(one, dict):
-            raise field_error(where, one, 'an object')
-        yield where, one
-
-
-def _chosen(
-    step: dict[str, Any], completions: list[Choice], where: str
-) -> tuple[int | str | None, bool]:
-    """Return the chosen completion (its index or the labeller's text), and whether more follow."""
-    index = step.get('chosen_completion')
-    if index is not None:
-        if type(index) is not int or not 0 <= index < len(completions):
-            wanted = f'the index of one of {len(completions)} completions, or null'
-            raise field_error(f'{where}.chosen_completion', index, wanted)
-        return index, True
-    human = step.get('human_completion')
-    if human is None:
-        return (0 if completions else None), False
-    if isinstance(human, dict):
-        return typed(human, 'text', str, f'{where}.human_completion.'), True
-    return typed(step, 'human_completion', str, f'{where}.'), True
-
-
-def _solution(question: str, path: list[Choice]) -> LabelledSteps:
-    return LabelledSteps(question, tuple(text for text, _ in path), tuple(each for _, each in path))
+    return LabelledSteps(row.question.problem, tuple(texts), tuple(labels))
 
 
 AboveZero = Annotated[float, Field(gt=0, allow_inf_nan=False)]

@@ -303,7 +303,7 @@ def chosen(
     """Return the results of some models on some data sets; nothing named means all.
 
     Raises:
-        ValueError: If there are none; it names those that there are.
+        ValueError: If one that is named isn't there, or they have none together.
     """
     there = list(results)
     names = called(one.dataset for one in there)
@@ -313,9 +313,11 @@ def chosen(
         if one.model in (models or [one.model])
         if not data_sets or {one.dataset, names[one.dataset]} & {*data_sets}
     ]
-    if not found:
+    known = {name for one in there for name in (one.model, one.dataset, names[one.dataset])}
+    if not found or {*models, *data_sets} - known:
+        asked = ', '.join(sorted({*models, *data_sets} - known or {*models, *data_sets}))
         told = ', '.join(sorted(one.name for one in there))
-        raise ValueError(f'no trials of the models and data sets asked for; there are {told}')
+        raise ValueError(f'no result of {asked}; there are {told}')
     return found
 
 

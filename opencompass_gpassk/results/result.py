@@ -38,7 +38,7 @@ MOST = 1_000_000  # samples of a result; a file with more was made to do harm
 MOST_VERSIONS = 1000
 MOST_K = 1024  # tables for a larger k fill the memory
 # A result has a metric for each k, τ and group; the page tests the ungrouped ones pair by pair.
-MOST_METRICS, MOST_METRICS, MOST_BREAKDOWNS = 1500, 100_000, 50
+MOST_METRICS, MOST_VALUES, MOST_BREAKDOWNS = 1500, 100_000, 50
 MOST_WARNINGS = 1000
 MOST_TOKENS = 1e300  # per problem solved every time they may be more than MOST
 MOST_RATES = 10  # of errors
@@ -614,7 +614,7 @@ class Result(Typed):
         breakdowns = {tuple(group.fields) for group in self.groups.values()}
         for what, number, most in (
             ('metrics, by k and taus', metrics, MOST_METRICS),
-            ('metrics, by metric and group', metrics * (len(self.groups) + 1), MOST_METRICS),
+            ('values, by metric and group', metrics * (len(self.groups) + 1), MOST_VALUES),
             ('breakdowns', len(breakdowns), MOST_BREAKDOWNS),
             ('samples', sum(row.n for row in self.details), MOST),
         ):

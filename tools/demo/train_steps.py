@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.reasoneval.classifier import DELIMITER_KEY, StepScorer, StepTokenizer
-from opencompass_gpassk.reasoneval.meta_evaluation import detect_errors
 from opencompass_gpassk.reasoneval.solutions import Refusal, Solution
 from opencompass_gpassk.reasoneval.train import Trained, TrainingSettings, train
 from tools.demo.evaluate import MODEL
+from tools.demo.step_detection import detect_errors
 from tools.demo.step_labels import DELIMITER, STREAM, labelled_steps, sound_steps
 from tools.demo.train import BATCH, batches, loss_of, make_optimizers
 

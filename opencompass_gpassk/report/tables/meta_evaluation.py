@@ -9,7 +9,6 @@ from typing import Any
 
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.reasoneval.meta_evaluation import (
-    THRESHOLDS,
     MetaEvaluation,
     labelled_rate,
     threshold_rows,
@@ -30,14 +29,8 @@ def meta_tables(evaluations: Iterable[MetaEvaluation]) -> list[Table]:
     return tables
 
 
-def threshold_tables(
-    evaluations: Iterable[MetaEvaluation], thresholds: Sequence[float] = THRESHOLDS
-) -> list[Table]:
-    """Return a table for each evaluator of invalid errors, one row per threshold of validity.
-
-    Raises:
-        ValueError: If a threshold isn't between 0 and 1.
-    """
+def threshold_tables(evaluations: Iterable[MetaEvaluation]) -> list[Table]:
+    """Return a table for each evaluator of invalid errors, one row per threshold of validity."""
     return [
         Table(
             f'{one.evaluator}: solutions with right answers, by threshold of validity',
@@ -45,7 +38,7 @@ def threshold_tables(
             [
                 # As a text, a threshold keeps its own decimals, such as 0.025.
                 [f'{row.threshold:g}', *list(asdict(row).values())[1:]]
-                for row in threshold_rows(one, thresholds)
+                for row in threshold_rows(one)
             ],
             [
                 'FPR: right answers whose validity is below the threshold; '
@@ -59,35 +52,25 @@ def threshold_tables(
     ]
 
 
-def meta_json(
-    evaluations: Iterable[MetaEvaluation], thresholds: Sequence[float] = THRESHOLDS
-) -> str:
+def meta_json(evaluations: Iterable[MetaEvaluation]) -> str:
     """Return the metrics as a JSON document, shares in [0, 1] and null where undefined.
 
     Its schema::
 
         {"evaluators": {name: {"invalid" or "redundant": {
-            "aggregate": str,
             "solution": {"units": int, "errors": int, "unscored": int, "threshold": float,
                          "macro_f1": float, "auc": float},
             "step": the same,
             "labelled_false_positive_rate": float,       (these two only for invalid)
             "thresholds": [{"threshold": float, "false_positive_rate": float, "precision": float,
                             "recall": float, "macro_f1": float}]}}}}
-
-    Raises:
-        ValueError: If a threshold isn't between 0 and 1.
     """
     evaluators: dict[str, dict[str, Any]] = {}
     for one in evaluations:
-        metrics: dict[str, Any] = {
-            'aggregate': one.aggregate,
-            'solution': asdict(one.solution),
-            'step': asdict(one.step),
-        }
+        metrics: dict[str, Any] = {'solution': asdict(one.solution), 'step': asdict(one.step)}
         if one.kind is ErrorKind.INVALID:
             metrics['labelled_false_positive_rate'] = labelled_rate(one)
-            metrics['thresholds'] = [asdict(row) for row in threshold_rows(one, thresholds)]
+            metrics['thresholds'] = [asdict(row) for row in threshold_rows(one)]
         evaluators.setdefault(one.evaluator, {})[one.kind.value] = metrics
     document = without_nan({'evaluators': evaluators})
     return json.dumps(document, indent=1, allow_nan=False) + '\n'
@@ -112,7 +95,6 @@ def _metrics(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
         ]
         for one in rows
     ]
-    aggregates = ', '.join(sorted({one.aggregate for one in rows}))
     return Table(
         f'{kind.value} errors: {"; ".join(sorted(units))}',
         [
@@ -126,6 +108,6 @@ def _metrics(kind: ErrorKind, rows: Sequence[MetaEvaluation]) -> Table:
         ],
         cells,
         ['F1: macro F1, the mean of the F1 of errors and the F1 of non-errors'],
-        [f'the score of a solution is the {aggregates} of its steps'],
+        ['the score of a solution is that of its worst step'],
         decimals=DECIMALS,
     )
