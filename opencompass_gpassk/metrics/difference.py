@@ -232,11 +232,11 @@ def mean_coefficients(steps: Steps, weights: ArrayLike | None = None) -> Numbers
 
     Args:
         steps: The steps; those that are undefined count 0.
-        weights: Shape (P,), weights of the problems; by default all are equal.
+        weights: Shape (P,) or (P, M), weights of the problems; by default all are equal.
     """
     count: Numbers = np.where(np.isnan(steps.values), 0.0, 1.0)
     if weights is not None:
-        count *= np.asarray(weights, float)[:, None]
+        count *= np.reshape(np.asarray(weights, float), (len(count), -1))
     return np.asarray(count * np.nan_to_num(ratio(1.0, count.sum(axis=0))), float)
 
 
@@ -311,7 +311,7 @@ def two_lines(
     Args:
         steps: The steps.
         clusters: Shape (P,), equal labels are versions of one question; None if there are none.
-        weights: Shape (P,), weights of the problems in D; by default all are equal.
+        weights: Shape (P,) or (P, M), weights of the problems in D; by default all are equal.
         level: The chance that no claim of the family is false, if all differences are 0.
         corrected: Whether columns are corrected for one another; False gives each column its plain
             interval, which a reader may see beside the tested ones.

@@ -28,10 +28,11 @@ from opencompass_gpassk.metrics.difference import (
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import correct_counts
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.metrics.sample_size import MOST_PROBLEMS, pilot_rates
+from opencompass_gpassk.metrics.sample_size import pilot_rates
 
 Numbers = NDArray[np.float64]
 
+MOST_PROBLEMS = 1_000_000
 GAIN = 0.10  # doubling n is worth it if the margin falls by this share of it,
 GAIN_POINTS = 0.005  # and by this much
 CORRELATION = 0.9  # assumed of two models' true values where one pilot is known
