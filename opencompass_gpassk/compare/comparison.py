@@ -53,7 +53,7 @@ from opencompass_gpassk.results.metric import (
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import ModelResult, results_at
 
-LEVEL = 0.95
+LEVEL, HIGHEST_LEVEL = 0.95, 0.9999
 ROUNDING = 1e-9  # percent
 # Fewer questions say nothing of others: rare kinds of them were not asked, least of all where
 # models solve nearly all problems, or nearly none.
@@ -100,7 +100,8 @@ class Difference:
         tests: How many differences were tested together; 0 if it was not tested.
         units: Problems, or questions with all their versions, where both are defined.
         questions: Questions among these: versions of one are one.
-        missing: Verdicts that the first and the second model lack there.
+        missing: Verdicts that the first and the second model lack of the problems that both were
+            asked.
         fragile: Whether there is a claim on these problems that missing verdicts could explain: it
             falls if the winner's are all wrong, and the loser's like its judged ones.
         level: Level of the intervals.
@@ -203,9 +204,13 @@ class Asked(NamedTuple):
         plain = family.over is Over.PROBLEMS and self.metric.side is Side.PLAIN
         return bool(family.estimator) and plain
 
-    def counts(self, inside: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-        """Return planned, judged, decided and right samples of both, each of shape (2, P)."""
+    def counts(self) -> list[NDArray[np.int64]]:
+        """Return planned, judged, decided and right samples of both, each of shape (2, P).
+
+        They are 0 for a problem that one was not asked, or that isn't in the group.
+        """
         planned, judged, right = self.shared.counts
+        inside = self.shared.asked(self.group, self.metric, *self.pair)
         of = (planned, judged, self.shared.decided[1], right)
         return [np.where(inside, one[list(self.pair)], 0) for one in of]
 
@@ -249,7 +254,7 @@ def differences(
     number = int((~np.isnan(family.estimate)).sum()) if tested else 0
     found = []
     for place, (one, (_, weight, sides)) in enumerate(zip(asked, columns, strict=True)):
-        planned, _, decided, _ = one.counts(weight > 0)
+        planned, _, decided, _ = one.counts()
         missing = (planned - decided).sum(axis=1).tolist()
         points = 100 * float(family.estimate[place])
         difference = Difference(
@@ -290,7 +295,7 @@ def _column(one: Asked) -> tuple[Steps, Numbers, tuple[float, float]]:
     variances = np.full_like(steps, np.nan)
     inside = scale > 0
     if one.estimated:
-        planned, judged, _, right = one.counts(inside)
+        planned, judged, _, right = one.counts()
         variances = paired_steps(one.metric.estimator(), judged, right, planned=planned)[1][:, 0]
     first, second = map(float, sides)
     return Steps(steps[:, None], variances[:, None]), np.where(inside, scale, 0.0), (first, second)
@@ -313,8 +318,7 @@ def _is_fragile(one: Asked, found: Difference, level: float) -> bool:
 
 def _line_against(one: Asked, winner: int, level: float, tests: int = 1) -> Interval:
     """Return the line on these problems if the winner's missing verdicts are all wrong."""
-    _, weights = one.shared.values(one.group, one.metric, *one.pair)
-    planned, _, decided, right = one.counts((weights > 0).all(axis=0))
+    planned, _, decided, right = one.counts()
     known = against_claim(planned, decided, winner)
     steps = paired_steps(one.metric.estimator(), known, right, planned=planned)
     line = on_these_problems(steps, mean_coefficients(steps), level=level, tests=tests)
@@ -410,8 +414,7 @@ class Comparison:
         asked = Asked(self.shared, '', one.metric)
         if not asked.estimated:
             return None
-        _, weights = self.shared.values('', one.metric, 0, 1)
-        planned, _, decided, right = asked.counts((weights > 0).all(axis=0))
+        planned, _, decided, right = asked.counts()
         return least_against(
             one.metric.estimator(), planned, decided, right, level=self.level, tests=one.tests
         )
@@ -465,15 +468,15 @@ def compare_results(
         b: The result to compare with it; differences are B minus A.
         primary: The metric by which B is compared first, such as ``average@16``; by default
             G-Pass@k at τ = 1 and the greatest k of both.
-        level: Level of the claims and intervals, below 1.
+        level: Level of the claims and intervals, from 0.5 to 0.9999.
         unfinished: The states of tasks that are not finished, by the path of the result.
 
     Raises:
         ValueError: If a path holds no result or several, they have no problem in common, or not
             both have the metric.
     """
-    if not 0 < level < 1:
-        raise ValueError(f'the level is {level!r}; give one between 0 and 1, such as 0.95')
+    if not 0.5 <= level <= HIGHEST_LEVEL:
+        raise ValueError(f'the level is {level!r}; give one from 0.5 to {HIGHEST_LEVEL}')
     a, b = (one if isinstance(one, ModelResult) else _only_result(Path(one)) for one in (a, b))
     tables = {'A': a.table(), 'B': b.table()}
     of_both = common_protocols([a.result.protocol, b.result.protocol])

@@ -64,9 +64,9 @@ class Outlook:
 
     @property
     def worthwhile(self) -> int:
-        """The n beyond which doubling it gains less than 10 % of the margin, or 0.5 points."""
+        """The n beyond which doubling it narrows the second line by less than 10 % or 0.5 points."""
         return worthwhile_samples(
-            lambda n: self.plan.margins(self.problems, n).these, self.plan.estimator.k
+            lambda n: self.plan.margins(self.problems, n).like_these, self.plan.estimator.k
         )
 
     def ranges(self, sizes: Sequence[tuple[int, int]]) -> list[tuple[Margins, Margins]]:

@@ -33,6 +33,7 @@ from opencompass_gpassk.trials import Problem, TrialTable
 
 Row = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 T = TypeVar('T')
 Protocols = Protocol | Mapping[str, Protocol]
 
@@ -121,6 +122,13 @@ class Aligned:
         found = np.zeros((2, 2, len(self.problems)))
         found[:, :, block.units] = np.where(weights > 0, values, 0.0), weights
         return found[0], found[1]
+
+    def asked(self, group: str, metric: Metric, first: int, second: int) -> Mask:
+        """Return which problems of a metric of a group both models were asked, shape (P,)."""
+        units = next(one.units for one in self.parts[group] if metric in one.metrics)
+        inside = np.zeros(len(self.problems), bool)
+        inside[units] = True
+        return inside & (self.places[[first, second]] >= 0).all(axis=0)
 
     def has(self, group: str, metric: Metric) -> bool:
         """Tell whether all models have a metric of a group."""

@@ -160,7 +160,7 @@ def comparison_tables(
     ]
     tables = [
         Table(
-            title,
+            f'{title}: B minus A on {counted(len(compared.changes), "problem")}',
             *_rows(compared.metrics, level),
             legend,
             notes,
