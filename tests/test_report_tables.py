@@ -92,20 +92,6 @@ def test_without_a_greedy_run_there_is_no_greedy_column() -> None:
     assert shown(table, 'one')[0] == '-'
 
 
-def test_a_look_before_n_was_raised_is_no_rival() -> None:
-    """One model has no contest with itself: both n are shown, the sentence is on the greater n.
-
-    The main table has the k of the latest result, also if that is the lower one.
-    """
-    few, many = make_result(COUNTS, 4, (4,)), {**make_result(COUNTS, 8, (2,)), 'looks': [4]}
-    table, by_k, *_ = benchmark_tables(board_of(results(one=[few, many]), trials={}))
-    assert [one.main for one in (table, by_k)] == [True, False]
-    (claim,) = table.claims
-    assert 'in some of 2 attempts' in claim and 'most stable' not in claim
-    assert any('looked at with n = 4' in note for note in table.remarks)
-    assert not table.marks and any('earlier look' in note for note in table.warnings)
-
-
 def test_greedy_is_taken_from_the_same_data() -> None:
     """Of two greedy runs the one on the sampled run's data is joined, the other stands alone."""
     made = {

@@ -181,8 +181,8 @@ def _lines(names: str, found: Outlook, facts: dict[str, Any]) -> list[str]:
     align = ('right',) * len(heads)
     lines += tabulate(rows, heads, colalign=align, disable_numparse=True).split('\n')
     lines.append(
-        f'For problems like these more samples are worth it up to n = {facts["worthwhile"]}: beyond, '
-        'doubling n gains less than 10 % or 0.5 points'
+        f'For problems like these n = {facts["worthwhile"]} is enough: doubling it gains less than '
+        '10 % or 0.5 points'
     )
     if 'target' in facts:
         lines += [

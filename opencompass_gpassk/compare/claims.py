@@ -43,7 +43,8 @@ def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> list[str
     Returns:
         The sentences; [] if fewer than two of several models can be compared.
     """
-    told = _single(entries[0]) if len(entries) == 1 else _leader(entries, ranked)
+    alone = ranked.rows if len(entries) > 1 else [0]
+    told = _single(entries[alone[0]]) if len(alone) == 1 else _leader(entries, ranked)
     return [*told, *filter(None, [versions_claim(entries)])]
 
 

@@ -32,7 +32,7 @@ class Leaderboard:
 
     Attributes:
         shared: The entries whose trials are there, named by their places; None without two.
-        rows: The place of each of these among the entries.
+        rows: The place of each of these among the entries; of a single one, too.
         metric: The primary metric; None without one that all have.
         ranks: Place of an entry → its best and its worst rank on these problems.
         tested: The places of every two ranked entries → the second's difference from the first in
@@ -116,9 +116,9 @@ def leaderboard(
         reasons += filter(None, [copied.get(frozenset((asked[first].label, asked[second].label)))])
         if reasons:
             apart[first, second] = '; '.join(reasons)
-    if len(asked) < 2:
-        return Leaderboard(notes=notes)
     rows = list(asked)
+    if len(rows) < 2:
+        return Leaderboard(rows=rows, notes=notes)
     try:
         protocols = common_protocols([one.result.protocol for one in asked.values()])
         shared = aligned(

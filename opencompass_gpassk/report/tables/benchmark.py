@@ -57,7 +57,7 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
         columns = _columns(benchmark, entries, k)
         marks = _marks(benchmark, ranked, entries, columns, k)
         main = k == benchmark.main_k
-        single = main and len(entries) == 1
+        single = main and 1 in (len(entries), len(ranked.rows))
         claims = leaderboard_claim(benchmark.entries, ranked) if marks or single else []
         yield Table(
             title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
