@@ -102,7 +102,8 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         )
     elif len(undecided) == 1 and len(rivals) > 1:
         more = 'more stable' if metric.family is G_PASS else 'better'
-        head = f'{on} {name[top]} is {more} than all but {name[nearest]}: it {how}, that {other}'
+        head = f'{on} {name[top]} is {more} than all but {name[nearest]}{among}: it {how}, that '
+        head += other
     else:
         lead = [top, *undecided][:NAMED]
         named = ' and '.join(f'{name[place]} ({_said(entries[place], metric)})' for place in lead)

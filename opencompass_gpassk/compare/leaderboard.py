@@ -118,7 +118,7 @@ def leaderboard(
             apart[first, second] = '; '.join(reasons)
     rows = list(asked)
     if len(rows) < 2:
-        return Leaderboard(rows=rows, notes=notes)
+        return Leaderboard(rows=() if lacking else rows, notes=notes)
     try:
         protocols = common_protocols([one.result.protocol for one in asked.values()])
         shared = aligned(
