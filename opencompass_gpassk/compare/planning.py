@@ -64,7 +64,7 @@ class Outlook:
 
     @property
     def worthwhile(self) -> int:
-        """The n beyond which doubling it narrows the second line by less than 10 % or half a point."""
+        """The n whose doubling narrows the second line by less than 10 % or half a point."""
         return worthwhile_samples(
             lambda n: self.plan.margins(self.problems, n).like_these, self.plan.estimator.k
         )
