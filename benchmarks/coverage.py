@@ -35,7 +35,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from claims import interval
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
@@ -45,7 +44,7 @@ from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.clusters import ClusterSums
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
-from opencompass_gpassk.metrics.paired import swap_residuals
+from opencompass_gpassk.metrics.paired import sign_flip_test, swap_residuals
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.share_intervals import effective_size, wilson
 from opencompass_gpassk.metrics.version_metrics import ratio
@@ -220,8 +219,9 @@ def ratios(share: float, strength: float, simulations: int, rng: np.random.Gener
     steps = np.subtract(*swap_residuals(ratio(totals, counts), counts)[::-1])
     sizes = counts.sum(axis=1)
     mean = 2 * sizes.prod(axis=0) / sizes.sum(axis=0)
-    low, high = interval(ClusterSums(steps, counts.sum(axis=0) * mean / sizes.sum(axis=0)))
-    return float(((low <= -share / 2) & (-share / 2 <= high)).mean())
+    of_steps = ClusterSums(steps, counts.sum(axis=0) * mean / sizes.sum(axis=0))
+    found = sign_flip_test(of_steps, flips=1_000)
+    return float(((found.low <= -share / 2) & (-share / 2 <= found.high)).mean())
 
 
 def alike(truth: float, simulations: int, rng: np.random.Generator) -> float:

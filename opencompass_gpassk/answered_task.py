@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,10 +24,9 @@ from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.make_result import make_result, make_table, store
 from opencompass_gpassk.results.metric_intervals import IntervalSettings
 from opencompass_gpassk.results.protocol import DEFAULT_GROUPS, Protocol
-from opencompass_gpassk.results.read import read_result
 from opencompass_gpassk.results.result import Evaluation, Result
 from opencompass_gpassk.runs import postprocessors
-from opencompass_gpassk.runs.config import N_OF_NAME, config_hash
+from opencompass_gpassk.runs.config import config_hash
 from opencompass_gpassk.runs.predictions import (
     PredictionFiles,
     align,
@@ -271,8 +268,6 @@ class AnsweredTask:
         for warning in result.warnings:
             get_logger().warning(f'{self.name}: {warning}')
         if self.folder:
-            if looks := earlier_looks(self.folder, result.n):
-                result = result.but(looks=looks)
             trials = self.folder.with_name(f'{self.folder.name}{TRIALS_ENDING}')
             result = store(trials, table, result)
             steps = self.folder.with_name(f'{self.folder.name}.steps.jsonl.gz')
@@ -383,23 +378,6 @@ def _predictions(
         for index, (text, answer) in enumerate(process(list(handed_over)))
     ]
     return PredictionFiles(rows, [], [])
-
-
-def earlier_looks(folder: Path, n: int) -> list[int]:
-    """Return with which smaller n the run has, or had, a result of the same data set, ascending.
-
-    Args:
-        folder: The folder of the result; the others are beside it, under names of another n.
-        n: Samples of each problem of the result.
-    """
-    name = re.compile(re.escape(N_OF_NAME.sub('', folder.name)) + r'([-_]n\d+)?\.json')
-    found: set[int] = set()
-    for path in folder.parent.iterdir() if folder.parent.is_dir() else ():
-        if name.fullmatch(path.name):
-            with suppress(OSError, ValueError):  # not a result that can be read
-                if isinstance(result := read_result(path), Result):
-                    found |= {result.n, *result.looks}
-    return sorted(look for look in found if look < n)
 
 
 def _config(name: str) -> Mapping[str, Any]:

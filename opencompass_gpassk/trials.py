@@ -113,6 +113,8 @@ class Trial:
         unscored: Why the reasoning has no scores; '' if it has, or if scoring was not requested.
         response: File and key of the response, ``file#key``.
         text_hash: A hash of the whole response; '' if it is lost.
+        long: Whether it is whole and long: then the same text to another problem, or of another
+            model, is a copy.
     """
 
     problem_id: str
@@ -133,6 +135,7 @@ class Trial:
     unscored: str = ''
     response: str = ''
     text_hash: str = ''
+    long: bool = False
 
     @property
     def outcome(self) -> str:
@@ -241,7 +244,7 @@ OF_TRIAL: dict[str, tuple[type, ...]] = {
     'answer': (str, NoneType),
     'replica': (int,),
     'answer_class': (int,),
-    'lost': (bool,),
+    **dict.fromkeys(('lost', 'long'), (bool,)),
     'truncated': (bool, int, NoneType),
     'num_tokens': (int, float, NoneType),
     'prompt_tokens': (int, NoneType),

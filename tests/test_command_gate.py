@@ -13,6 +13,7 @@ from stored_table import table_of, write_result
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.metrics.reliability import samples_needed, surely_at_least, surely_below
 from opencompass_gpassk.results.read import find_results
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 
 def at_least_so_many(n: int, c: int, rate: float) -> float:
@@ -47,16 +48,16 @@ def gate(*words: object) -> int:
 @pytest.mark.parametrize(
     ('marks', 'code', 'told'),
     [
-        (['+' * 14] * 3, 0, '3 surely are, 0 surely are not, 0 cannot be told: yes'),
-        (['+' * 14, '+' * 13 + '-'], 2, '14 right of 14, or 21 of 22, would show it: not known'),
-        (['+' * 14, '+' * 7 + '-' * 7], 1, 'below at 5 % / 2: p1 (7 of 14): NO'),
-        (['+' * 14, '+' * 13 + '?'], 2, '1 surely are, 0 surely are not, 1 cannot be told'),
-        (['+' * 14, '+' * 13 + 'x'], 2, '1 surely are, 0 surely are not, 1 cannot be told'),
-        (['+' * 14, '-' * 7 + '?' * 7], 1, 'p1 (7 of 14): NO'),
-        (['+' * 14, '-' * 3 + '?' * 11], 2, 'not known'),
-        (['+' * 8] * 3, 2, 'would show it; n = 8 cannot: not known'),
+        (['+' * 14] * 3, 0, '3 surely are, 0 surely are not, 0 cannot be told: passed'),
+        (['+' * 14, '+' * 13 + '-'], 3, '14 right of 14, or 21 of 22, would show it: undecided'),
+        (['+' * 14, '+' * 7 + '-' * 7], 1, 'below at 5 % / 2: p1 (7 of 14): MISSED'),
+        (['+' * 14, '+' * 13 + '?'], 3, '1 surely are, 0 surely are not, 1 cannot be told'),
+        (['+' * 14, '+' * 13 + 'x'], 3, '1 surely are, 0 surely are not, 1 cannot be told'),
+        (['+' * 14, '-' * 7 + '?' * 7], 1, 'p1 (7 of 14): MISSED'),
+        (['+' * 14, '-' * 3 + '?' * 11], 3, 'undecided'),
+        (['+' * 8] * 3, 3, 'would show it; n = 8 cannot: undecided'),
         # 8 of 14 has a chance of 4.4 % at 0.8: below by itself, but not as one of many.
-        ([*['+' * 14] * 9, '+' * 8 + '-' * 6], 2, '9 surely are, 1 surely are not, 0 cannot'),
+        ([*['+' * 14] * 9, '+' * 8 + '-' * 6], 3, '9 surely are, 1 surely are not, 0 cannot'),
     ],
 )
 def test_every_problem(
@@ -74,25 +75,48 @@ def test_a_metric_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixt
     marks = [''.join('-+'[int(x)] for x in rng.random(8) < rng.random()) for _ in range(60)]
     path = tmp_path / 'r.json'
     result = write_result(path, table_of(marks), [2])
-    low, high = result['intervals']['G-Pass@2_1.0']
-    for bar, code in ((low - 0.1, 0), (low + 0.1, 2), (high - 0.1, 2), (high + 0.1, 1)):
+    low, high = result['intervals_fixed']['G-Pass@2_1.0']
+    for bar, code in ((low - 0.1, 0), (low + 0.1, 3), (high - 0.1, 3), (high + 0.1, 1)):
         assert gate(path, '--at-least', f'G-Pass@2_1.0 {bar}') == code
         assert gate(path, '--at-least', f'pass^2 {bar}') == code
-    assert f'interval {low:.1f} to {high:.1f}: NO' in capsys.readouterr().out
-    # One that is refuted decides, whatever the other says.
+    assert f'interval on these problems {low:.1f} to {high:.1f}: MISSED' in capsys.readouterr().out
+    # One that is missed decides, whatever the other says.
     assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.99) == 1
-    assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.0001) == 2
+    assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.0001) == 3
 
 
 def test_missing_verdicts_may_move_a_metric_across_the_bar(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Then it is neither shown nor refuted."""
+    """It passes only if its interval is above the bar with all of them wrong."""
     path = tmp_path / 'r.json'
     write_result(path, table_of(['+' * 8] * 40 + ['++++????'] * 20), [2])
-    for bar, code in ((70, 0), (80, 2)):
+    for bar, code in ((65, 0), (73, 3), (80, 3)):
         assert gate(path, '--at-least', f'G-Pass@2_1.0 {bar}') == code
-    assert 'by missing verdicts 73.8 to 100.0: not known' in capsys.readouterr().out
+    assert 'if all missing verdicts are wrong: undecided' in capsys.readouterr().out
+
+
+def test_a_metric_that_should_be_low_is_at_most_so_much(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its interval for questions like these; the other option is refused by name."""
+    problems = [
+        Problem(f'{q}/{v}', cluster=str(q), version=str(v) if v else 'original')
+        for q in range(80)
+        for v in range(4)
+    ]
+    trials = [
+        Trial(one.problem_id, 0, Verdict.INCORRECT if i % 16 in (1, 2, 3) else Verdict.CORRECT)
+        for i, one in enumerate(problems)
+    ]
+    path = tmp_path / 'r.json'
+    result = write_result(path, TrialTable(problems, trials), [1])
+    assert result['metrics']['OOR'] == pytest.approx(25.0)
+    low, high = result['intervals']['OOR']
+    for bar, code in ((high + 0.1, 0), (high - 0.1, 3), (low - 0.1, 1)):
+        assert gate(path, '--at-most', f'OOR {bar}') == code
+    assert gate(path, '--at-least', 'OOR 5') == 2
+    assert 'OOR: less of it is better; give --at-most' in capsys.readouterr().err
 
 
 def test_every_result_of_a_folder_must_pass(tmp_path: Path) -> None:
@@ -134,8 +158,8 @@ def test_what_cannot_be_trusted_is_not_known(
     for words, told in (
         ((), 'nothing is asked'),
         (('--every-problem', 1), 'between 0 and 1'),
-        (('--at-least', 'pass^2'), 'write a metric and its least value'),
-        (('--at-least', 'pass^2 nan'), 'write a metric and its least value'),
+        (('--at-least', 'pass^2'), 'write a metric and its bar'),
+        (('--at-least', 'pass^2 nan'), 'write a metric and its bar'),
         (('--at-least', 'pass^3 5'), 'no such metric'),
         (('--at-least', 'nothing 5'), 'metric is'),
     ):
@@ -144,4 +168,4 @@ def test_what_cannot_be_trusted_is_not_known(
     result['details'][0]['c'] -= 1
     path.write_text(json.dumps(result), 'utf-8')
     assert gate(path, '--every-problem', 0.8) == 2
-    assert 'c = 13, in the trials n = 14, c = 14: not known' in capsys.readouterr().out
+    assert 'c = 13, in the trials n = 14, c = 14' in capsys.readouterr().out

@@ -179,14 +179,6 @@ def read(path: Path) -> bytes:
     return gzip.decompress(path.read_bytes()) if path.suffix == '.gz' else path.read_bytes()
 
 
-def test_looks_are_kept(run: Path) -> None:
-    """Responses don't tell how often they were looked at."""
-    path = run / 'results/demo/sums_en.json'
-    path.write_text(json.dumps(result(run) | {'looks': [2, 4]}))
-    assert main(['rescore', str(run)]) == 0
-    assert result(run)['looks'] == [2, 4]
-
-
 def test_a_judge_may_come_later(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its verdicts lie in the run; a second rescoring asks for none of them."""
     judge = ask(monkeypatch, right_if('0', '100'))

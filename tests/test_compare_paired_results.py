@@ -11,10 +11,9 @@ import pytest
 from made_results import make_version_result, metrics, result_of
 from made_sweep import SAMPLED, Sweep, make_sweep
 
-from opencompass_gpassk.compare.differences import compare, primary_metric
+from opencompass_gpassk.compare.comparison import compare_results
 from opencompass_gpassk.compare.leaderboard import common_protocols
 from opencompass_gpassk.compare.paired_results import pair_data_sets
-from opencompass_gpassk.compare.shared_problems import aligned
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import ModelResult, results_at
@@ -108,17 +107,14 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     """Differences, intervals and p-values of two models, from two kinds of files."""
     run = make_sweep(tmp_path / '20260101_000000', {'a': 0.5, 'b': -0.5}, Sweep(problems=30))
     results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
-    tables = {one.model: one.table() for one in results}
-    shared = aligned(tables, results[0].result.protocol)
-    primary = primary_metric(shared)
-    ours = {one.name: one for one in compare(shared, primary) if not one.group}
+    ours = compare_results(*results)
     (shown,) = page_data([run.folder]).data_sets
-    compared = 0
-    for one in shown.differences[0, 1]:
-        if other := ours.get(one.name):
-            ends = [other.difference, other.low, other.high]
-            np.testing.assert_allclose([one.difference, one.low, one.high], ends, atol=1e-4)
-            compared += 1
-    assert compared > 8
-    assert primary is not None and shown.ranked.metric == primary
-    assert shown.ranked.tested[0, 1].p_value == ours[primary.key].p_value
+    of_page = {one.name: one for one in shown.differences[0, 1]}
+    assert len(of_page) > 8
+    for one in ours.metrics:
+        if one.metric != ours.primary.metric:  # type: ignore[union-attr]
+            np.testing.assert_allclose(one.these, of_page[one.name].these)
+            np.testing.assert_allclose(one.like_these, of_page[one.name].like_these)
+    assert ours.primary and shown.ranked.tested[0, 1] == ours.primary
+    of_paths = compare_results(*(one.path for one in results))
+    assert of_paths.primary == ours.primary

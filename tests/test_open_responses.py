@@ -138,28 +138,28 @@ REPLIES = {  # what a server makes of the answer {}
             {'correct': 40, 'incorrect': 40, 'truncated': 10, 'thoughts_only': 20, 'empty': 10},
             [50.0, 62.5],
             ['37.5 % of responses say nothing (10 empty, 20 only thoughts)', '12.5 % of the resp'],
-            '99 to 100 % of the problems in some of 4 attempts, 1 to 7 % in all of them',
+            '1 to 7 % of these 10 problems in all 4 attempts and 99 to 100 % in at least one',
         ),
         (
             ['thoughts'],
             {'correct': 0, 'incorrect': 80, 'unrecognised': 80, 'thoughts_only': 80},
             [0.0, 100.0],
             ['100.0 % of responses say nothing (0 empty, 80 only thoughts)', '--reasoning-parser'],
-            '0 to 100 % of the problems in some of 4 attempts, 0 to 100 % in all of them',
+            '0 to 100 % of these 10 problems in all 4 attempts and 0 to 100 % in at least one',
         ),
         (
             ['right', 'right', 'right', 'right', 'right', 'right', 'filtered', 'refused'],
             {'correct': 60, 'unjudged': 20, 'lost': 20, 'filtered': 20, 'empty': 0},
             [75.0, 100.0],
             ['20 of 80 responses are lost (inference failed; the server or its content filter'],
-            '100 % of the problems in some of 4 attempts, 21 to 100 % in all of them',
+            '21 to 100 % of these 10 problems in all 4 attempts and 100 % in at least one',
         ),
         (
             [*['right'] * 7, 'declines'],
             {'correct': 70, 'incorrect': 10, 'lost': 0, 'refused': 10, 'filtered': 0},
             [87.5, 87.5],
             ['12.5 % of responses refuse to answer'],
-            '100 % of the problems in some of 4 attempts, 50 % in all of them',
+            '50 % of these 10 problems in all 4 attempts and 100 % in at least one',
         ),
     ],
 )
@@ -191,7 +191,5 @@ def test_what_a_server_leaves_out_is_told_and_open(
     assert ends == pytest.approx(bounds)
     assert bounds[0] <= result['accuracy'] <= bounds[1]
     assert all(any(words in one for one in result['warnings']) for words in warned)
-    assert (
-        leaderboard_claim([Entry('m', 'd', Result.of(result))], Leaderboard())
-        == f'm solves {claim}'
-    )
+    told = leaderboard_claim([Entry('m', 'd', Result.of(result))], Leaderboard())
+    assert told[0] == f'm solves {claim}'

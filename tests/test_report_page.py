@@ -129,7 +129,8 @@ def test_pairs_are_differences_of_the_metrics(data: PageData) -> None:
     """A difference is that of the two metrics in the table, and lies in its interval."""
     (shown,) = data.data_sets
     for one in shown.differences[0, 1]:
-        assert one.low <= one.difference <= one.high
+        low, high, _ = one.headline
+        assert low <= one.difference <= high
         first, second = (entry.metric(one.metric) for entry in shown.entries)
         assert first is not None and second is not None
         wanted = first, second, second - first
@@ -137,8 +138,8 @@ def test_pairs_are_differences_of_the_metrics(data: PageData) -> None:
         assert one.units == 12
     tested = shown.ranked.tested[0, 1]
     assert tested.metric.key == 'G-Pass@4_1.0'
-    claim = tested.claim(0.95)
-    assert bool(claim) is (0 < tested.p_value <= 0.05)
+    claim = tested.claim
+    assert bool(claim) is (0 < tested.these.p_value <= 0.05)
     ranks = [shown.ranked.rank(place) for place in (0, 1)]
     assert [rank and rank[0] for rank in ranks] == ([2, 1] if claim else [1, 1])
 
@@ -604,7 +605,7 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     judges = 'different judges: rule and another'
     assert shown.ranked.apart == {(i, 3): judges for i in (0, 1, 2)}
     assert set(shown.ranked.tested) == {pair for pair in rows if pair[1] != 3}
-    assert 'of the 3 models compared' in shown.claim
+    assert 'of the 3 models compared' in shown.claims[0]
     assert [shown.ranked.rank(place) is None for place in range(4)] == [False, False, False, True]
     assert '<tr><th scope="row">en<td>20<td' in render_page(data)
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from opencompass_gpassk.commands.main import main
-from opencompass_gpassk.metrics.weakest_group import weakest_group
+from opencompass_gpassk.compare.weaker_groups import weaker_groups
 from opencompass_gpassk.report.suspects import doubtful_gold
+from opencompass_gpassk.results.metric import G_PASS
+from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 PLANTED = (17, 120, 255)
 
@@ -75,36 +77,25 @@ def test_a_gold_is_doubted_only_with_good_reason() -> None:
     assert doubtful_gold({'a': [(None, 8, False)]}) is None
 
 
-def groups_of(rng: np.random.Generator, weak: float) -> tuple[int, float]:
-    """The test of 120 problems in four subjects, two of each cluster, one subject weaker."""
-    subject = np.repeat(np.arange(4), 30)
-    clusters = np.repeat(np.arange(60), 2)
-    chance = np.repeat(rng.beta(0.5, 0.5, 60), 2)
-    values = np.where(subject == 2, chance * weak, chance)
-    return weakest_group(values, clusters, [subject == i for i in range(4)])
+def weaker(rng: np.random.Generator, weak: float) -> set[str]:
+    """The groups of 120 problems in four subjects, of which one is solved less often."""
+    problems = [Problem(f'p{i}', groups={'subject': 'abcd'[i // 30]}) for i in range(120)]
+    rates = rng.beta(0.5, 0.5, 120) * np.where(np.arange(120) // 30 == 2, weak, 1.0)
+    trials = [
+        Trial(one.problem_id, i, Verdict.CORRECT if rng.random() < rate else Verdict.INCORRECT)
+        for one, rate in zip(problems, rates, strict=True)
+        for i in range(8)
+    ]
+    groups = {label: {'subject': label} for label in 'abcd'}
+    table = TrialTable(problems, trials)
+    unread, found = weaker_groups([(None, groups), (table, groups)], G_PASS(k=4, tau=1.0))
+    assert unread == set()
+    return found
 
 
-def test_the_weakest_group_is_marked_where_it_is_weaker() -> None:
-    """Rarely by chance, mostly where a subject is solved far less; not where nothing differs."""
+def test_a_group_is_marked_where_it_is_weaker_than_the_rest() -> None:
+    """Mostly where a subject is solved far less often on these problems; never without a rest."""
     rng = np.random.default_rng(0)
-    by_chance = [groups_of(rng, 1.0)[1] <= 0.05 for _ in range(400)]
-    assert np.mean(by_chance) <= 0.06
-    found = [groups_of(rng, 0.1) for _ in range(100)]
-    assert np.mean([place == 2 and p <= 0.05 for place, p in found]) >= 0.8
-    same = np.ones(40)
-    halves = [np.arange(40) < 20, np.arange(40) >= 20]
-    assert np.isnan(weakest_group(same, np.arange(40), halves)[1])
-    few = [np.arange(40) < 4, np.arange(40) >= 4]
-    assert np.isnan(weakest_group(np.arange(40.0), np.arange(40), few)[1])
-
-
-def test_languages_of_one_question_are_compared_within_it() -> None:
-    """A small difference in every question shows, though questions differ far more."""
-    rng = np.random.default_rng(1)
-    question = np.repeat(rng.random(40), 2)
-    language = np.tile([0, 1], 40)
-    values = question - 0.05 * language
-    place, p_value = weakest_group(
-        values, np.repeat(np.arange(40), 2), [language == 0, language == 1]
-    )
-    assert place == 1 and p_value < 0.001
+    assert np.mean(['c' in weaker(rng, 0.1) for _ in range(25)]) >= 0.8
+    alone = TrialTable([Problem('p', groups={'subject': 'a'})], [Trial('p', 0, Verdict.INCORRECT)])
+    assert weaker_groups([(alone, {'a': {'subject': 'a'}})], G_PASS(k=1, tau=1.0)) == [set()]

@@ -17,7 +17,6 @@ from opencompass_gpassk.results.read import (
     find_results,
     one_of_each,
     results_at,
-    without_earlier_looks,
     without_texts,
 )
 from opencompass_gpassk.trials import write_trials
@@ -103,23 +102,6 @@ def test_the_newest_result_of_a_data_set_is_meant(tmp_path: Path) -> None:
     assert found.time == '20260102_000000'
     (left_out,) = (line for line in told if 'is left out' in line)
     assert left_out.startswith(f'{tmp_path}/20260101_000000')
-
-
-def test_a_result_whose_n_was_raised_is_left_out() -> None:
-    """If the later one is of the same model and benchmark; greedy responses are others."""
-
-    def made(model: str, n: int, *looks: int) -> ModelResult:
-        result = result_of({}, n, looks=list(looks))
-        return ModelResult(model, f'b-n{n}', result, Path(f'{model}-n{n}.json'))
-
-    told: list[str] = []
-    there = [made('m', 4), made('m', 8, 4), made('m', 16, 4, 8), made('other', 8), made('m', 6)]
-    assert [one.path.stem for one in without_earlier_looks(there, told.append)] == [
-        *('m-n16', 'other-n8', 'm-n6')
-    ]
-    assert len(told) == 2
-    kept = without_earlier_looks(there, told.append, keep=[4])
-    assert [one.result.n for one in kept] == [4, 16, 8, 6]
 
 
 def test_trials_are_read_from_beside_the_result(tmp_path: Path) -> None:

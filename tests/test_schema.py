@@ -157,22 +157,6 @@ def test_an_odd_result_costs_itself_alone(
 
 
 @pytest.mark.parametrize(
-    'looks',
-    [
-        *([8], [9], [4, 4], [4, 2], [0, 4], [-1], [True], ['4'], [4.0], [None], [[4]], [10**400]),
-        *({'4': 4}, '4', 4, True, [float('nan')], [4] * 100_000),
-    ],
-    ids=lambda one: repr(one)[:20],
-)
-def test_looks_that_cannot_have_been_are_refused(looks: Any) -> None:
-    """The n of a look is a number of samples below that of the result."""
-    made = {'schema': SCHEMA, 'metrics': {}, 'benchmark': 'b', 'signature': {'n': 8}}
-    Result.of({**made, 'looks': [2, 4]})
-    with pytest.raises(ValueError, match=r'looks.{1,200}$'):
-        Result.of({**made, 'looks': looks})
-
-
-@pytest.mark.parametrize(
     ('key', 'value'),
     [('accuracy', -5), ('accuracy', True), ('G-Pass@2_1.0', 101.0), ('accuracy', '50')],
 )

@@ -11,34 +11,40 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_command, note
 from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
+from opencompass_gpassk.results.groups import in_group, parts_of
 from opencompass_gpassk.results.judged_trials import JudgedTrials
-from opencompass_gpassk.results.metric import parse_metric
-from opencompass_gpassk.results.read import ModelResult, results_at, without_earlier_looks
+from opencompass_gpassk.results.metric import Metric, parse_metric
+from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.read import ModelResult, one_of_each, results_at
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
 from opencompass_gpassk.results.result import Estimate, Few
 from opencompass_gpassk.runs.task_states import unfinished
+from opencompass_gpassk.trials import TrialTable
 
 MOST_NAMED = 5  # problems
 DESCRIPTION = """\
 Check results against a bar, for example before a release. RESULT is a result of gpassk score -o, a
 run of OpenCompass or a work dir (its newest run is used), or RUN/results/MODEL for one model alone.
-Every sampled result in it must pass.
+Every sampled result in it must pass; of several of a model on one benchmark that with most samples.
 
 --every-problem 0.8 asks whether the model solves every problem in at least 80 % of all attempts. It
-is shown if the lower bound of each problem is at least 0.8 (exact, one-sided, 95 %), and refuted if
+passes if the lower bound of each problem is at least 0.8 (exact, one-sided, 95 %), and misses if
 the upper bound of any is below, at 5 % divided by the number of problems. A response without a
 verdict may be right or wrong in both.
 
---at-least "G-Pass@8_1.0 60" asks whether a metric is at least 60. It is shown if its interval and
-its bounds lie above, and refuted if they lie below. It takes GROUP/METRIC too, without bounds.
+--at-least "G-Pass@8_1.0 60" asks whether a metric is at least 60 on these problems. It passes if
+its 95 % interval lies above even if all missing verdicts are wrong, and misses if the interval lies
+below. --at-most "OOR 5" asks the same of a metric of which less is better. Metrics that are not
+computed from right samples alone are judged by their interval for problems like these.
 
-Exit code: 0 if all is shown; 1 if anything is refuted; 2 if neither, if a result contradicts its
-trials or is not finished, if any file cannot be read or is left out, and on errors.
+Exit code: 0 passed; 1 if anything misses its bar; 2 if a result contradicts its trials or is not
+finished, if any file cannot be read or is left out, and on errors; 3 if it is undecided.
 """
-BAR = re.compile(r'(?P<metric>.+?)\s+(?P<least>\d+(?:\.\d+)?)')
-Answer = tuple[bool | None, str]  # whether it is shown (True), refuted or neither; and why
-WORDS = {True: 'yes', False: 'NO', None: 'not known'}
+BAR = re.compile(r'(?P<metric>.+?)\s+(?P<bar>\d+(?:\.\d+)?)')
+Answer = tuple[bool | None, str]  # whether it passes (True), misses or neither; and why
+WORDS = {True: 'passed', False: 'MISSED', None: 'undecided'}
 
 
 def add_parser(subparsers: Any, told: str) -> None:
@@ -56,6 +62,11 @@ def add_parser(subparsers: Any, told: str) -> None:
         metavar='"METRIC PERCENT"',
         help='a metric and its least value, such as "G-Pass@8_1.0 60"',
     )
+    parser.add_argument(
+        '--at-most',
+        metavar='"METRIC PERCENT"',
+        help='a metric of which less is better, and its greatest value, such as "OOR 5"',
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -70,36 +81,46 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    rate, bar = args.every_problem, BAR.fullmatch((args.at_least or '').strip())
-    if rate is None and args.at_least is None:
-        raise ValueError('nothing is asked; give --every-problem or --at-least')
+    rate = args.every_problem
+    bars = {'at least': args.at_least, 'at most': args.at_most}
+    if rate is None and not any(bars.values()):
+        raise ValueError('nothing is asked; give --every-problem, --at-least or --at-most')
     if rate is not None and not 0 < rate < 1:
         raise ValueError(f'--every-problem is {rate:g}; give a rate between 0 and 1, such as 0.9')
-    if args.at_least is not None and not bar:
-        raise ValueError(
-            f'--at-least is {args.at_least!r}; write a metric and its least value in percent, such '
-            'as "G-Pass@8_1.0 60"'
-        )
+    asked = [(way, _bar(way, text)) for way, text in bars.items() if text]
     left_out: list[str] = []
-    found = results_at(args.result, left_out.append)
-    found = without_earlier_looks(found, note)
+    found = one_of_each(results_at(args.result, left_out.append), note)
     partial = unfinished((one.run for one in found), left_out.append)
     for told in left_out:
         note(short_line(told))
-    # What can't be read, or is left out, might miss the bar.
-    shown: list[bool | None] = [None] if left_out else []
+    shown: list[bool | None] = []
     for one in [one for one in found if not one.result.greedy] or found:
         table = one.table()
-        fault = partial.get(one.path) or one.contradiction(table)
-        answers: list[Answer] = [(None, fault)] if fault else []
-        if rate is not None and not fault:
+        if fault := partial.get(one.path) or one.contradiction(table) or one.result.copies:
+            left_out.append(fault)
+            print(one_line(f'{one.name}: {fault}'), flush=True)
+            continue
+        answers: list[Answer] = []
+        if rate is not None:
             answers.append(_every_problem(attempts(JudgedTrials.recorded(table)), rate))
-        if bar and not fault:
-            answers.append(_at_least(one, bar['metric'], float(bar['least'])))
+        answers += [_beyond(one, table, way, *bar) for way, bar in asked]
         for answer, told in answers:
             print(one_line(f'{one.name}: {told}: {WORDS[answer]}'), flush=True)
             shown.append(answer)
-    return 1 if False in shown else 2 if None in shown else 0
+    if False in shown:
+        return 1
+    # What can't be read, or is left out, might miss the bar.
+    return 2 if left_out else 3 if None in shown else 0
+
+
+def _bar(way: str, text: str) -> tuple[str, float]:
+    found = BAR.fullmatch(text.strip())
+    if not found:
+        raise ValueError(
+            f'--{way.replace(" ", "-")} is {text!r}; write a metric and its bar in percent, such '
+            'as "G-Pass@8_1.0 60"'
+        )
+    return found['metric'], float(found['bar'])
 
 
 def _every_problem(of: Attempts, rate: float) -> Answer:
@@ -120,21 +141,44 @@ def _every_problem(of: Attempts, rate: float) -> Answer:
     return None, told + (f'; n = {of.n.max()} cannot' if of.n.max() < least else '')
 
 
-def _at_least(one: ModelResult, name: str, least: float) -> Answer:
-    group, _, metric = name.rpartition('/')
-    value = one.result.metric(parse_metric(metric), group)
+def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float) -> Answer:
+    """Return whether a metric is at least, or at most, a bar in percent."""
+    group, _, key = name.rpartition('/')
+    metric = parse_metric(key)
+    value = one.result.metric(metric, group)
     if value is None:
-        raise ValueError(f'--at-least {name}: {one.path} has no such metric')
-    told = f'{name} at least {least:g}: {"undefined" if math.isnan(value) else f"{value:.1f}"}'
+        raise ValueError(f'--{way.replace(" ", "-")} {name}: {one.path} has no such metric')
+    if metric.lower_is_better != (way == 'at most'):
+        other = 'at-most' if metric.lower_is_better else 'at-least'
+        raise ValueError(
+            f'{name}: {"less" if metric.lower_is_better else "more"} of it is better; '
+            f'give --{other}'
+        )
+    told = f'{name} {way} {bar:g}: {"undefined" if math.isnan(value) else f"{value:.1f}"}'
+    if fixed := one.result.intervals_fixed.get(in_group(group, metric.key)):
+        low, high = fixed
+        told = f'{told}, 95 % interval on these problems {low:.1f} to {high:.1f}'
+        if one.result.counts.unjudged:
+            low = min(low, _if_missing_are_wrong(table, one.result.protocol, group, metric))
+            told = f'{told}, from {low:.1f} if all missing verdicts are wrong'
+        return True if low >= bar else False if high < bar else None, told
     if isinstance(value, Few):
         asked = counted(value.questions, 'question')
         return None, f'{told}, on {asked}, too few for an interval'
     if not isinstance(value, Estimate):
         return None, f'{told}, without an interval'
     low, high = value.interval
-    told = f'{told}, interval {low:.1f} to {high:.1f}'
-    ends = None if group else one.result.bounds_of(parse_metric(metric))
-    if ends:
-        told += f', by missing verdicts {ends[0]:.1f} to {ends[1]:.1f}'
-        low, high = min(low, ends[0]), max(high, ends[1])
-    return True if low >= least else False if high < least else None, told
+    told = f'{told}, 95 % interval for problems like these {low:.1f} to {high:.1f}'
+    if way == 'at most':
+        return True if high <= bar else False if low > bar else None, told
+    return True if low >= bar else False if high < bar else None, told
+
+
+def _if_missing_are_wrong(
+    table: TrialTable, protocol: Protocol, group: str, metric: Metric
+) -> float:
+    """Return the lower end of a metric's interval on these problems, in percent, in that case."""
+    trials = JudgedTrials.recorded(table)
+    members = parts_of(table.problems, protocol.groups)[group].members
+    (found,) = fixed_problems_intervals(metric.estimator(), trials.n, trials.c, [members])
+    return 100 * found.low

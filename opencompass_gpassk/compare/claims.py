@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 
-from opencompass_gpassk.compare.differences import PRIMARY, SETTINGS, Difference
-from opencompass_gpassk.compare.leaderboard import Leaderboard, latest
+from opencompass_gpassk.compare.comparison import Comparison, Difference, Interval
+from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.formats.display import counted, decimal_text, short_line
 from opencompass_gpassk.results.metric import (
     ACCURACY,
@@ -17,131 +18,100 @@ from opencompass_gpassk.results.metric import (
     SP_ACCURACY,
     Metric,
 )
-from opencompass_gpassk.results.result import Entry, Estimate, Few
+from opencompass_gpassk.results.result import Entry, Estimate, Few, Result
+from opencompass_gpassk.results.token_metrics import MEAN, PER_SOLVED
 
 NAMED = 5  # models that a sentence names
 LONGEST_NAME = 60
-ALIKE, APART = 5.0, 15.0  # points between averages, and between shares solved every time
-PROBLEMS = 'the problems'
 MOVED = 1.0  # points by which missing verdicts must move a number for its range to be told
-FRAGILE = 'missing verdicts can overturn this'
 SIDES = ('A', 'B')  # the models of gpassk compare
-# A claim on few clusters of problems is about these problems; near 0 and 100 % more are needed.
-FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
+SEVERAL = 2.0  # times as many tokens
+MORE_PROBLEMS = 2.0  # times the margin of error: then more samples hardly help
 
 
-def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> str:
-    """Return who is the best by the primary metric, or how often a single model solves problems.
+def leaderboard_claim(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
+    """Return who is the most stable, or how often a single model solves problems.
 
-    A model is the best only if no other rank is possible; then the next best is named, with the
-    difference and its test. Else all that may be the first are named, the one with the highest
-    metric first, and the difference of the first two. Then two models are named whose averages are
-    alike, but one solves far more problems every time, if that was tested. Questions in versions
-    have a sentence of their own, see :func:`versions_claim`.
+    A model is the most stable only if each test against another says so, whatever the missing
+    verdicts are. The first sentence is the claim, those after it are its test, and what holds for
+    problems like these. Questions in versions have a sentence of their own.
 
     Args:
         entries: The entries of one benchmark.
         ranked: Their ranks in the primary metric.
 
     Returns:
-        The sentences; '' if fewer than two of several models can be compared.
+        The sentences; [] if fewer than two of several models can be compared.
     """
-    alone = latest(entries)  # a look before n was raised is no rival
-    if len(alone) == 1:
-        (entry,) = alone
-        k = max(entry.ks, default=0)
-        some, every = PASS(k=k), G_PASS(k=k, tau=1.0)
-        # A range is also one of problems without a verdict, but not of those with too few samples.
-        result = entry.result
-        whole = result.counts.trials >= result.n * result.counts.problems
-        left = 0 if whole and result.bounds_of(every) else entry.left_out(k)
-        # A share of some of the problems must not read as one of all.
-        of = f'{_problems(entry) - left} of the {_problems(entry)} problems' if left else PROBLEMS
-        defined = k > 1 and not math.isnan(_value(entry, some) + _value(entry, every))
-        shares = _said(entry, some), _said(entry, every)
-        told = _solves(entry.label, *shares, k=k, problems=of) if defined else ''
-        return '. '.join(filter(None, (told, versions_claim(entries))))
+    alone = ranked.rows if len(entries) > 1 else [0]
+    told = _single(entries[alone[0]]) if len(alone) == 1 else _leader(entries, ranked)
+    return [*told, *filter(None, [versions_claim(entries)])]
+
+
+def _single(entry: Entry) -> list[str]:
+    k = max(entry.ks, default=0)
+    some, every = PASS(k=k), G_PASS(k=k, tau=1.0)
+    if k <= 1 or math.isnan(_value(entry, some) + _value(entry, every)):
+        return []
+    result = entry.result
+    problems = result.counts.problems
+    # A range is also one of problems without a verdict, but not of those with too few samples.
+    whole = result.counts.trials >= result.n * problems and result.bounds_of(every)
+    left = 0 if whole else entry.left_out(k)
+    of = f'{problems - left} of the {problems}' if left else f'these {problems}'
+    name = short_line(entry.label, LONGEST_NAME)
+    told = [
+        f'{name} solves {_said(entry, every)} of {of} problems in all {k} attempts and '
+        f'{_said(entry, some)} in at least one'
+    ]
+    value = result.metric(every)
+    if isinstance(value, Estimate):
+        low, high = value.interval
+        told.append(f'For problems like these: {low:.0f} to {high:.0f} % in all {k} attempts')
+    return told
+
+
+def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
+    """Return who leads, the difference to the next, and what holds for problems like these."""
     metric = ranked.metric
-    if metric is None:
-        return versions_claim(entries)
+    if metric is None or len(ranked.ranks) < 2:
+        return []
     sign = -1 if metric.lower_is_better else 1
-    known = sorted(
-        (
-            place
-            for place in range(len(entries))
-            if ranked.rank(place) and not math.isnan(_value(entries[place], metric))
-        ),
-        key=lambda place: -sign * _value(entries[place], metric),
-    )
-    first = [place for place in known if (ranked.rank(place) or (0,))[0] == 1]
-    if len(known) < 2 or not first:
-        return versions_claim(entries)
-    told = _best(entries, ranked, metric, known, first)
-    return '. '.join(
-        filter(None, (told, _alike_averages(entries, ranked, metric), versions_claim(entries)))
-    )
-
-
-def _best(
-    entries: Sequence[Entry],
-    ranked: Leaderboard,
-    metric: Metric,
-    known: Sequence[int],
-    first: Sequence[int],
-) -> str:
-    """Return who is, or may be, the first, and the difference to the next.
-
-    Args:
-        entries: The entries of one benchmark.
-        ranked: Their ranks.
-        metric: The primary metric.
-        known: Places of the entries with ranks, the best metric first.
-        first: Places of those that may be the first.
-    """
-    name = [short_line(entry.label, LONGEST_NAME) for entry in entries]
-    among = '' if len(known) == len(entries) else f' of the {len(known)} models compared'
+    order = sorted(ranked.ranks, key=lambda place: -sign * _value(entries[place], metric))
+    top, rivals = order[0], order[1:]
+    tests = {place: one for place in rivals if (one := ranked.difference(place, top))}
+    undecided = [place for place, one in tests.items() if one.claim != 'better']
+    if not tests:
+        return []
+    name = {place: short_line(entries[place].label, LONGEST_NAME) for place in order}
+    nearest = (undecided or [*tests])[0]
+    test = tests[nearest]
     best = 'most stable' if metric.family is G_PASS else 'best'
-    sure = len(first) == 1 and ranked.rank(first[0]) == (1, 1)
-    top, other = (first[0], next(one for one in known if one != first[0]))
-    share = _said(entries[top], metric)
-    every = f'all {metric.k} attempts' if (metric.family, metric.tau) == (G_PASS, 1.0) else ''
-    shown = f'it solves {share} of the problems in {every}' if every else share
-    if sure:
-        told = f'{name[top]} is the {best}{among} by {metric.heading}: {shown}'
-    else:
-        named = [f'{name[one]} ({_said(entries[one], metric)})' for one in first[:NAMED]]
-        more = f' and {len(first) - NAMED} more' if len(first) > NAMED else ''
-        told = f'{", ".join(named)}{more} may be the {best}{among} by {metric.heading}'
-        other = first[1] if len(first) > 1 else other
-        if len(first) > 1:
-            told = f'{told}: no test tells them apart'
-    test = _tested(ranked, other, top)
-    if test is None or math.isnan(test.difference):
-        return told
-    gap = f'{_points(test)}, {_ends(test, SETTINGS.level)}, p {p_text(test.p_value)}'
-    told = f'{told}; {name[top]} against {name[other]}: {gap} ({test.family})'
-    rivals = (_tested(ranked, place, top) for place in known if place != top)
-    return f'{told}; {FRAGILE}' if sure and any(one and one.fragile for one in rivals) else told
-
-
-def _alike_averages(entries: Sequence[Entry], ranked: Leaderboard, metric: Metric) -> str:
-    """Return the two models whose averages hide most: alike, but apart in solving every time."""
+    on = f'On these {counted(test.units, "problem")}'
+    among = '' if len(order) == len(entries) else f' of the {len(order)} models compared'
+    share, other = _said(entries[top], metric), _said(entries[nearest], metric)
+    how = f'solves {share} in all {metric.k} attempts'
     if (metric.family, metric.tau) != (G_PASS, 1.0):
-        return ''
-    found = []
-    for (a, b), one in ranked.tested.items():
-        averages = _value(entries[a], ACCURACY()), _value(entries[b], ACCURACY())
-        alike = abs(averages[0] - averages[1]) <= ALIKE
-        if alike and abs(one.difference) > APART and one.claim(SETTINGS.level):
-            found.append((abs(one.difference), (a, b) if one.difference < 0 else (b, a)))
-    if not found:
-        return ''
-    _, places = max(found)
-    names = ' and '.join(short_line(entries[i].label, LONGEST_NAME) for i in places)
-    means, every = (
-        ' and '.join(_said(entries[i], one) for i in places) for one in (ACCURACY(), metric)
-    )
-    return f'{names} average {means}, but solve {every} of the problems every time'
+        how = f'has {share} in {metric.heading}'
+    if not undecided:
+        head = f'{on} {name[top]} is the {best}{among}: it {how}, {name[nearest]} {other}'
+    elif len(undecided) == 1 and test.fragile:
+        head = (
+            f'{name[top]} is ahead on these {counted(test.units, "problem")} ({share} and {other} '
+            f'in {metric.heading}), but {_missing(test)} could explain it'
+        )
+    elif len(undecided) == 1 and len(rivals) > 1:
+        more = 'more stable' if metric.family is G_PASS else 'better'
+        head = f'{on} {name[top]} is {more} than all but {name[nearest]}{among}: it {how}, that '
+        head += other
+    else:
+        lead = [top, *undecided][:NAMED]
+        named = ' and '.join(f'{name[place]} ({_said(entries[place], metric)})' for place in lead)
+        rest = len(undecided) + 1 - len(lead)
+        more = 'more stable' if metric.family is G_PASS else 'better'
+        head = f'{on} {named}{f" and {rest} more" * bool(rest)} lead{among}; which is {more} is '
+        head += 'undecided'
+    return [head, f'Difference {_points(test)}', others_claim(test)]
 
 
 def versions_claim(entries: Sequence[Entry]) -> str:
@@ -187,126 +157,162 @@ def _bracket(value: float) -> str:
     return f' ({signed(low)} to {signed(high)})'
 
 
+def comparison_claims(compared: Comparison) -> list[str]:
+    """Return what may be said of B against A: on these problems, then for problems like these."""
+    one = compared.primary
+    if one is None or compared.incomparable:
+        return []
+    if compared.withheld:
+        head = f'On these {counted(one.units, "problem")} nothing is said: {compared.withheld}'
+        return [head, others_claim(one)]
+    told = [these_claim(SIDES, one), *filter(None, [_if_missing(compared)]), others_claim(one)]
+    longer = length_caution(compared.a.result, compared.b.result, one) if one.claim else ''
+    return [*told, *filter(None, [longer])]
+
+
+def these_claim(names: tuple[str, str], one: Difference) -> str:
+    """Return a sentence on two models on the problems that both answered.
+
+    Args:
+        names: Of the first and the second model.
+        one: Their tested difference, the second metric minus the first.
+    """
+    first, second = (short_line(name, LONGEST_NAME) for name in names)
+    on = f'On these {counted(one.units, "problem")}'
+    if math.isnan(one.these.low):
+        return f'{on} {one.heading} differs by {signed(one.difference)} points'
+    if one.fragile:
+        winner = second if one.these.sign * one.better > 0 else first
+        told = f'{winner} is ahead in {one.heading}, but {_missing(one)} could explain it'
+        return f'{on} {told}: {_points(one)}'
+    if not one.claim:
+        return f'{on} no significant difference of {second} and {first} in {one.heading}: ' + (
+            _points(one)
+        )
+    word = _stable(one, one.claim)
+    return f'{on} {second} is {word} than {first}: {one.heading} {_points(one)}'
+
+
+def others_claim(one: Difference) -> str:
+    """Return a sentence on what a difference says of problems like these."""
+    told = f'For problems like these: {_line(one.like_these, one)}'
+    if math.isnan(one.like_these.low) or one.few:
+        return f'{counted(one.questions, "question")} are too few to speak of other problems'
+    if one.claim_like_these:
+        return f'{told}, {one.claim_like_these if one.metric.family is not G_PASS else "too"}'
+    told = f'For problems like these: no significant difference, {_line(one.like_these, one)}'
+    wide, narrow = (of.high - of.low for of in (one.like_these, one.these))
+    if wide >= MORE_PROBLEMS * narrow:
+        return f'{told}; more problems would tell, more samples hardly'
+    return told
+
+
+def margin_claims(compared: Comparison, margin: float) -> list[str]:
+    """Return whether B is at most so many points worse than A, in both senses.
+
+    Args:
+        compared: The comparison.
+        margin: In points.
+    """
+    one = compared.primary
+    if one is None or compared.incomparable:
+        return []
+    first, second = SIDES
+    worse = 'less stable' if one.metric.family is G_PASS else 'worse'
+    asked = f'{second} is at most {margin:g} points {worse} than {first} in {one.heading}'
+    words = {True: 'shown', False: 'no, it is more than that', None: 'undecided'}
+    these = compared.as_stable(margin)
+    told = [f'On these {counted(one.units, "problem")} {asked}: {words[these]}']
+    if these and not one.few:
+        others = compared.as_stable_like_these(margin)
+        rare = 'allowing for hard kinds of problems that were not asked'
+        told.append(f'For problems like these: {words[others]}, {rare}')
+    return told
+
+
+def mean_claim(one: Difference, data_sets: int) -> str:
+    """Return a sentence on the mean difference of B and A over several data sets."""
+    word = f'B is {_stable(one, one.claim)} than A' if one.claim else 'no significant difference'
+    return (
+        f'Mean of {data_sets} data sets: {word} in {one.heading}: {_points(one)}. '
+        f'{others_claim(one)}'
+    )
+
+
+def _if_missing(compared: Comparison) -> str:
+    """Return what missing verdicts would have to be for a claim to fall; '' if none is missing."""
+    one = compared.primary
+    if one is None or not (one.claim or one.fragile) or not sum(one.missing):
+        return ''
+    if one.fragile:
+        lacking = compared.a if one.these.sign * one.better < 0 else compared.b
+        where = shlex.quote(str(lacking.run or lacking.path))
+        return f'To decide them: gpassk rescore {where} --judge cascade'
+    needed = compared.needed
+    if needed is None:
+        return f'It holds whatever the {_missing(one)} are'
+    return f'{needed} of the {_missing(one)} would have to go against it to take it away'
+
+
+def _missing(one: Difference) -> str:
+    return counted(sum(one.missing), 'missing verdict')
+
+
+def _stable(one: Difference, word: str) -> str:
+    stable = {'better': 'more stable', 'worse': 'less stable'}
+    return stable[word] if one.metric.family is G_PASS else word
+
+
+def _points(one: Difference) -> str:
+    return f'{signed(one.difference)} points ({_line(one.headline, one)})'
+
+
+def _line(line: Interval, one: Difference) -> str:
+    """Return an interval, its p-value, and for how many tests both are corrected."""
+    told = f'{100 * one.level:.4g} % interval {signed(line.low)} to {signed(line.high)}'
+    if math.isnan(line.p_value):
+        return told
+    corrected = f', corrected for {one.tests} pairs' if one.tests > 1 else ''
+    return f'{told}, p {p_text(line.p_value)}{corrected}'
+
+
+def length_caution(a: Result, b: Result, one: Difference, names: tuple[str, str] = SIDES) -> str:
+    """Return a sentence if the more stable model's responses are several times as long; else ''.
+
+    Each model's tokens are those of its own tokenizer.
+
+    Args:
+        a: The first result.
+        b: The second result.
+        one: Their difference in the primary metric, on which a claim is made.
+        names: Of both models.
+    """
+    worse, better = zip((short_line(name, LONGEST_NAME) for name in names), (a, b), strict=True)
+    if one.claim == 'worse':
+        better, worse = worse, better
+    (long, short), (cost, other) = (
+        [result.tokens.metrics.get(key, math.nan) for _, result in (better, worse)]
+        for key in (MEAN, PER_SOLVED.format(k=one.metric.k))
+    )
+    if one.metric.family is not G_PASS or not long >= SEVERAL * short > 0:
+        return ''
+    told = (
+        f'{better[0]} is more stable with {long / short:.1f} times as many tokens: a mean response '
+        f'has {long:,.0f}, one of {worse[0]} {short:,.0f}'
+    )
+    costs = f'; per problem solved every time: {cost:,.0f} and {other:,.0f}'
+    return told if math.isnan(cost + other) else told + costs
+
+
 def _value(entry: Entry, metric: Metric) -> float:
     """Return a metric of an entry, of its greedy result if nothing was sampled; NaN without it."""
     found = entry.result.metric(metric)
     return math.nan if found is None else found
 
 
-def _tested(ranked: Leaderboard, first: int, second: int) -> Difference | None:
-    """Return the difference of the second entry from the first; None if it was not tested."""
-    if (first, second) in ranked.tested:
-        return ranked.tested[first, second]
-    found = ranked.tested.get((second, first))
-    return found and found.turned()
-
-
-def pair_claims(
-    differences: Sequence[Difference],
-    level: float,
-    tipping: str = '',
-) -> list[str]:
-    """Return sentences on two models, A and B: which is better, and how often each solves problems.
-
-    The first is about the primary metric. It is left out if that was not tested, as of results that
-    can't be compared.
-
-    Args:
-        differences: The differences of the metrics, the second model minus the first.
-        level: The level of the tests and intervals.
-        tipping: What overturns a claim, see
-            :func:`~opencompass_gpassk.compare.differences.tipping_point`.
-    """
-    whole = {one.metric: one for one in differences if not one.group}
-    found = [
-        difference_claim(SIDES, one, level, tipping)
-        for one in whole.values()
-        if one.family == PRIMARY
-    ]
-    k = max((metric.k or 0 for metric in whole), default=0)
-    some, every = whole.get(PASS(k=k)), whole.get(G_PASS(k=k, tau=1.0))
-    if k > 1 and some and every:
-        pairs = (some, every), (some.turned(), every.turned())
-        found += [
-            _solves(name, *(_share(one.first, *one.ends[:1]) for one in pair), k=k)
-            for name, pair in zip(SIDES, pairs, strict=True)
-            if not any(math.isnan(one.first) for one in pair)
-        ]
-    return found
-
-
-def difference_claim(
-    names: tuple[str, str], one: Difference, level: float, tipping: str = ''
-) -> str:
-    """Return a sentence on the difference of two models in a metric.
-
-    On few clusters of problems it is about these problems alone: rare great losses among others
-    can't be seen on so few, least of all where models solve nearly all problems, or nearly none.
-
-    Args:
-        names: Of the first and the second model.
-        one: The difference, the second metric minus the first.
-        level: The level of the test and of the interval.
-        tipping: What overturns it, if that is known more closely than that it is possible.
-    """
-    first, second = (short_line(name, LONGEST_NAME) for name in names)
-    word = one.claim(level)
-    near = min(one.first, one.second) < NEAR or max(one.first, one.second) > 100 - NEAR
-    few = one.measured < (FEW_NEAR_BOUNDS if near else FEW)
-    on = f' on these {counted(one.units, "problem")}' if few else ''
-    told = f'{second} is {word} than {first}' if word else f'not shown: {second} unlike {first}'
-    overturned = tipping or (FRAGILE if one.fragile else '')
-    return (
-        f'{told} in {one.metric.heading}{on}: {_points(one)} ({_ends(one, level)}), '
-        f'p {p_text(one.p_value)} ({one.family})' + (overturned and f'; {overturned}')
-    )
-
-
-def _points(one: Difference) -> str:
-    """Return a difference in points; the range if missing verdicts can move it by one or more."""
-    low, high = one.difference_ends or (one.difference, one.difference)
-    if not max(one.difference - low, high - one.difference) >= MOVED:  # NaN is told as one
-        return f'{signed(one.difference)} points'
-    return f'{signed(low)} to {signed(high)} points by missing verdicts'
-
-
-def margin_claim(one: Difference, margin: float, level: float) -> str:
-    """Return a sentence on whether B is at most so many points worse than A.
-
-    Args:
-        one: The difference of the primary metric.
-        margin: In points.
-        level: The level of the interval.
-    """
-    first, second = SIDES
-    worse = 'less stable' if one.metric.family is G_PASS else 'worse'
-    told = {True: 'shown', False: 'no, surely more than that', None: 'not shown'}
-    return (
-        f'{second} is at most {margin:g} points {worse} than {first} in {one.metric.heading}: '
-        f'{told[one.within(margin)]} ({_ends(one, level)})'
-    )
-
-
-def _ends(one: Difference, level: float) -> str:
-    if math.isnan(one.low):
-        return f'{counted(one.measured, "question")}, too few for an interval'
-    return f'{100 * level:.4g} % interval {signed(one.low)} to {signed(one.high)}'
-
-
-def _solves(name: str, some: str, every: str, *, k: int, problems: str = PROBLEMS) -> str:
-    return (
-        f'{short_line(name, LONGEST_NAME)} solves {some} of {problems} in some of {k} attempts, '
-        f'{every} in all of them'
-    )
-
-
 def _said(entry: Entry, metric: Metric) -> str:
     """Return a metric of an entry in words, see :func:`_share`."""
     return _share(_value(entry, metric), entry.result.bounds_of(metric))
-
-
-def _problems(entry: Entry) -> int:
-    return entry.result.counts.problems
 
 
 def _share(percent: float, ends: tuple[float, float] | None = None) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
 
 from opencompass_gpassk.formats.display import share_text, short_line
 from opencompass_gpassk.inference.sampling import UNUSED
-from opencompass_gpassk.metrics.independence import copied
+from opencompass_gpassk.metrics.independence import COPY_SHARE, copied, long_texts_shared
 from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.results.warnings import COPIES
 from opencompass_gpassk.trials import TrialTable
 
 SERIOUS = {
@@ -84,81 +82,43 @@ def set_apart(results: Sequence[Result]) -> list[dict[str, str]]:
     return found
 
 
-def copies(tables: Mapping[str, TrialTable]) -> list[str]:
-    """Return which models' responses are copies of each other's.
+def copied_samples(
+    results: Mapping[str, Result], tables: Mapping[str, TrialTable]
+) -> dict[frozenset[str], str]:
+    """Return which models' samples are no independent draws of theirs, so that they tell nothing.
 
     Args:
+        results: Model → its result, which says so of the model's own samples.
         tables: Model → its trials.
+
+    Returns:
+        One or two models → why; of two, the responses of one are copies of the other's.
     """
-    texts = {
-        model: {
-            (one.problem_id, one.replica): one.text_hash for one in table.trials if one.text_hash
-        }
-        for model, table in tables.items()
+    found = {frozenset([model]): one.copies for model, one in results.items() if one.copies}
+    whole = {
+        model: {(one.problem_id, one.replica): one.text_hash for one in of.trials if one.text_hash}
+        for model, of in tables.items()
     }
-    return [
-        f'{COPIES}{share_text(100 * share)} % of the responses of {a} and {b} are equal word for '
-        'word, sample by sample: this looks like one model asked in one way with the same seeds, '
-        'so a comparison says nothing; check path, server and sampling of both'
-        for a, b in combinations(texts, 2)
-        if (share := copied(texts[a], texts[b]))
-    ]
+    long = {model: {one.text_hash for one in of.trials if one.long} for model, of in tables.items()}
+    for a, b in combinations(tables, 2):
+        if share := copied(whole[a], whole[b]):
+            why = f'{share_text(100 * share)} % of the responses of {a} and {b} are equal word for'
+            why += ' word, sample by sample: this looks like one model with the same seeds'
+        elif (shared := long_texts_shared(long[a], long[b])) > COPY_SHARE * len(long[a]):
+            why = f'{shared} long responses of {a} stand word for word in {b}, too'
+        else:
+            continue
+        found[frozenset([a, b])] = f'{why}; check path, server and sampling of both'
+    return found
 
 
-class Look(NamedTuple):
-    """A comparison that is one of several planned ones of the same models, with growing n.
-
-    Attributes:
-        n: Samples of each problem.
-        plan: All planned n, ascending.
-        level: The level of this look's tests, see
-            :func:`~opencompass_gpassk.metrics.look_levels.look_levels`.
-    """
-
-    n: int
-    plan: tuple[int, ...]
-    level: float
-
-
-def planned_look(a: ModelResult, b: ModelResult, levels: Mapping[int, float]) -> Look:
-    """Return which of the planned looks a comparison is.
-
-    It is that of the side with fewer samples.
-
-    Args:
-        a: The first result.
-        b: The second result.
-        levels: Planned n → level.
-
-    Raises:
-        ValueError: If this n, or an earlier one of either result, isn't planned.
-    """
-    n = min(a.result.n, b.result.n)
-    before = sorted({look for one in (a, b) for look in one.result.looks if look < n})
-    if not {*before, n} <= levels.keys():
-        earlier = f', and was made with n = {_listed(before)} before' if before else ''
-        raise ValueError(
-            f'the comparison has n = {n}{earlier}, but --looks plans n = {_listed(levels)}; give '
-            'the plan that was made before the first look, choose other data sets with --dataset, '
-            'or leave --looks out'
-        )
-    return Look(n, tuple(levels), levels[n])
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    return short_line(', '.join(map(str, numbers)), LONGEST)
-
-
-def cautions(
-    a: ModelResult, b: ModelResult, partial: Mapping[Path, str], look: Look | None = None
-) -> list[str]:
-    """Return what is wrong with each result by itself, and with a look that was not planned.
+def cautions(a: ModelResult, b: ModelResult, partial: Mapping[Path, str]) -> list[str]:
+    """Return what is wrong with each result by itself.
 
     Args:
         a: A result.
         b: That which it is compared with.
         partial: The states of tasks that are not finished, by the path of the result.
-        look: The look that was planned.
     """
     found = []
     for side, one in (('A', a), ('B', b)):
@@ -171,19 +131,6 @@ def cautions(
         if coverage < 100:
             # 99.97 % must not read as 100.
             found.append(f'{side} has verdicts on {share_text(coverage)} % of its responses')
-        looks = one.result.looks
-        if look is None:
-            if looks:
-                found.append(
-                    f'{side} has n = {one.result.n} and was looked at with n = {_listed(looks)} '
-                    'before: p-values are nominal, they do not allow for the earlier look; give '
-                    '--looks if both looks were planned'
-                )
-        elif late := [n for n in looks if n >= look.n]:
-            found.append(
-                f'{side} was looked at with n = {_listed(late)}: if it was compared with the other '
-                f'side at n = {look.n} then, this look is a second one, and p-values are nominal'
-            )
     return found
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 
-from opencompass_gpassk.compare.comparability import copies, different_measures, set_apart
-from opencompass_gpassk.compare.differences import Difference, Pair, primary_metric, standing
+from opencompass_gpassk.compare.comparability import (
+    copied_samples,
+    different_measures,
+    set_apart,
+)
+from opencompass_gpassk.compare.comparison import (
+    Asked,
+    Difference,
+    Pair,
+    common_protocols,
+    differences,
+    primary_metric,
+)
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.results.metric import Metric
-from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Entry
 from opencompass_gpassk.trials import TrialTable
 
@@ -21,13 +32,13 @@ class Leaderboard:
 
     Attributes:
         shared: The entries whose trials are there, named by their places; None without two.
-        rows: The place of each of these among the entries.
+        rows: The place of each of these among the entries; of a single one, too.
         metric: The primary metric; None without one that all have.
-        ranks: Place of an entry → its best and its worst rank.
+        ranks: Place of an entry → its best and its worst rank on these problems.
         tested: The places of every two ranked entries → the second's difference from the first in
-            the primary metric; the p-values of all pairs are one family.
+            the primary metric; all pairs are one family.
         apart: (first, second) places of entries that can't be compared → why.
-        notes: Why some entries, or all, have no rank, and whose responses are copies.
+        notes: Why some entries, or all, have no rank, and whose samples are copies.
     """
 
     shared: Aligned | None = None
@@ -41,6 +52,13 @@ class Leaderboard:
     def rank(self, place: int) -> tuple[int, int] | None:
         """Return the best and the worst rank of an entry; None if it has none."""
         return self.ranks.get(place)
+
+    def difference(self, first: int, second: int) -> Difference | None:
+        """Return the tested difference of the second entry from the first; None without a test."""
+        if (first, second) in self.tested:
+            return self.tested[first, second]
+        found = self.tested.get((second, first))
+        return found and found.turned()
 
 
 def leaderboard(
@@ -66,38 +84,41 @@ def leaderboard(
     if len(asked) < 2:
         return Leaderboard()
     notes = []
-    for place, later in earlier_looks(asked).items():
-        notes.append(
-            f'{asked.pop(place).label} is an earlier look at {later.label}, which holds its '
-            'samples too: it has no rank'
-        )
     lacking = [one.label for one in asked.values() if one.place not in trials]
     if lacking:
         notes.append(f'not ranked, since the trials can not be read: {", ".join(lacking)}')
     asked = {place: one for place, one in asked.items() if one.place in trials}
+    for place, later in _repeated(asked, trials).items():
+        told = f'{asked.pop(place).label} has samples that {later.label} has too, and fewer'
+        notes.append(f'{told}: it has no rank')
     usual = set_apart([one.result for one in asked.values()])
     why = {place: list(told.values()) for place, told in zip(asked, usual, strict=True)}
-    against = {
-        place: told for place, one in asked.items() if (told := contradictory.get(one.place))
-    }
-    for place, told in against.items():
-        why[place].append(f'its result contradicts its trials: {told}')
+    against = {place: how for place, one in asked.items() if (how := contradictory.get(one.place))}
+    for place, how in against.items():
+        why[place].append(f'its result contradicts its trials: {how}')
+    copied = copied_samples(
+        {one.label: one.result for one in asked.values()},
+        {one.label: trials[one.place] for one in asked.values()},
+    )
+    for place, one in asked.items():
+        why[place] += [copied[alone] for alone in [frozenset([one.label])] if alone in copied]
     notes += [
         f'{asked[place].label} is not ranked: {"; ".join(told)}'
         for place, told in why.items()
         if told
     ]
+    notes += [of_two for models, of_two in copied.items() if len(models) > 1]
     apart = {}
     for first, second in combinations(asked, 2):
         reasons = different_measures(asked[first].result, asked[second].result)
         if {first, second} & against.keys():
             reasons.append('a result contradicts its trials')
+        reasons += filter(None, [copied.get(frozenset((asked[first].label, asked[second].label)))])
         if reasons:
             apart[first, second] = '; '.join(reasons)
-    if len(asked) < 2:
-        return Leaderboard(notes=notes)
-    notes += copies({one.label: trials[one.place] for one in asked.values()})
     rows = list(asked)
+    if len(rows) < 2:
+        return Leaderboard(rows=() if lacking else rows, notes=notes)
     try:
         protocols = common_protocols([one.result.protocol for one in asked.values()])
         shared = aligned(
@@ -109,51 +130,49 @@ def leaderboard(
     primary = primary_metric(shared)
     if primary is None:
         return Leaderboard(shared, rows, apart=apart, notes=notes)
-    ranks, tested = standing(shared, primary, [i for i, place in enumerate(rows) if not why[place]])
-    return Leaderboard(
-        shared,
-        rows,
-        primary,
-        {rows[i]: rank for i, rank in ranks.items()},
-        {(rows[a], rows[b]): one for (a, b), one in tested.items()},
-        apart,
-        notes,
-    )
+    pairs = [
+        (rows.index(a), rows.index(b))
+        for a, b in combinations([place for place in rows if not why[place]], 2)
+        if (a, b) not in apart
+    ]
+    found = differences([Asked(shared, '', primary, pair) for pair in pairs])
+    tested = {
+        (rows[a], rows[b]): one
+        for (a, b), one in zip(pairs, found, strict=True)
+        if not math.isnan(one.difference)
+    }
+    return Leaderboard(shared, rows, primary, ranks_of(tested), tested, apart, notes)
 
 
-def earlier_looks(entries: Mapping[int, Entry]) -> dict[int, Entry]:
-    """Return place of each entry whose n was raised → the entry that has its samples and more."""
+def _repeated(
+    entries: Mapping[int, Entry], trials: Mapping[tuple[str, str], TrialTable]
+) -> dict[int, Entry]:
+    """Return place of each entry → another of its model with all its samples and more."""
+    texts = {
+        place: {(one.problem_id, one.replica, one.text_hash) for one in trials[of.place].trials}
+        for place, of in entries.items()
+    }
     return {
         place: later
         for place, one in entries.items()
-        for later in entries.values()
-        if later.model == one.model and one.n in later.result.looks
+        for other, later in entries.items()
+        if one.model == later.model and texts[place] < texts[other]
     }
 
 
-def latest(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries without looks before n was raised."""
-    earlier = earlier_looks(dict(enumerate(entries)))
-    return [one for place, one in enumerate(entries) if place not in earlier]
+def ranks_of(tested: Mapping[Pair, Difference]) -> dict[int, tuple[int, int]]:
+    """Return the best and the worst rank that tests leave possible, of every model in them.
 
-
-def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
-    """Return the protocols reduced to the k and τ of all; if none are common, of any.
-
-    Breakdowns and thresholds are those of the first. Sound metrics stay if all have them.
+    A model's best rank is just behind all models that are certainly better, its worst rank just
+    before all that are certainly worse (Mogstad, Romano, Shaikh and Wilhelm, Review of Economic
+    Studies 91 (2024), 476-518). As all pairs are one family, the ranks of all models hold at once
+    with a chance of at least the level.
     """
-    sampled = [one for one in protocols if one.n > 1] or list(protocols)
-    fewest = min(one.n for one in sampled)
-    every = {k for one in sampled for k in one.k if k <= fewest}
-    ks = tuple(sorted(set.intersection(*({*one.k} for one in sampled)) & every or every))
-    taus = tuple(
-        sorted(
-            set.intersection(*({*one.taus} for one in sampled))
-            or {tau for one in sampled for tau in one.taus}
-        )
-    )
-    first = protocols[0]
-    sound = first.sound if all(one.sound is not None for one in protocols) else None
-    same = replace(first, k=ks, taus=taus, sound=sound)
-    # Metrics of one sample have no k.
-    return [replace(same, n=one.n, k=ks if one.n > 1 else ()) for one in protocols]
+    models = sorted({place for pair in tested for place in pair})
+    ranks = {place: [1, len(models)] for place in models}
+    for (first, second), one in tested.items():
+        if one.claim:
+            better, worse = (second, first) if one.claim == 'better' else (first, second)
+            ranks[worse][0] += 1
+            ranks[better][1] -= 1
+    return {place: (best, worst) for place, (best, worst) in ranks.items()}

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from opencompass_gpassk.compare.shared_problems import Aligned
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.paired import holm
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.trials import Problem
 
@@ -94,6 +95,21 @@ def fisher_exact(c: int, n: int, other_c: int, other_n: int) -> float:
         return math.nan
     table = [[c, n - c], [other_c, other_n - other_c]]
     return min(float(stats.fisher_exact(table).pvalue), 1.0)
+
+
+def holm(p_values: Sequence[float]) -> NDArray[np.float64]:
+    """Return p-values adjusted for their number (Holm, Scand. J. Statistics 6 (1979), 65-70).
+
+    NaN does not count as a test and stays NaN.
+
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    given = np.array(p_values, float)
+    order = [place for place in np.argsort(given, kind='stable') if not math.isnan(given[place])]
+    factors = np.arange(len(order), 0, -1)
+    given[order] = np.minimum(np.maximum.accumulate(given[order] * factors), 1.0)
+    return given
 
 
 def _order(change: Change) -> tuple[bool, float, float]:

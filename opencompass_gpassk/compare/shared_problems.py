@@ -17,8 +17,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.metrics.clusters import ClusterSums
-from opencompass_gpassk.metrics.paired import swap_residuals
 from opencompass_gpassk.metrics.version_metrics import ratio
 from opencompass_gpassk.results.groups import Part, parts_of
 from opencompass_gpassk.results.judged_trials import VALIDITY, JudgedTrials
@@ -27,14 +25,11 @@ from opencompass_gpassk.results.metric import (
     MAJORITY_VOTE,
     Metric,
     Over,
-    Side,
     result_metrics,
 )
 from opencompass_gpassk.results.metric_values import MetricValues, cluster_names
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, TrialTable
-
-DRAWS = 40
 
 Row = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -105,117 +100,39 @@ class Aligned:
                 of[row, there] = counts[self.places[row, there]]
         return found[0], found[1], found[2]
 
-    def only(self, metric: Metric) -> Block:
-        """Return a headline metric alone, which must be one of ``parts['']``."""
-        block = next(one for one in self.parts[''] if metric in one.metrics)
-        place = [block.metrics.index(metric)]
-        return replace(
-            block,
-            metrics=(metric,),
-            values=block.values[..., place],
-            weights=None if block.weights is None else block.weights[..., place],
-        )
-
     def shared(self, first: int, second: int) -> Integers:
         """Return the indices of the problems that both models answered."""
         return np.flatnonzero((self.places[[first, second]] >= 0).all(axis=0))
 
-    def extremes(self, block: Block) -> Row | None:
-        """Return the values if all open responses are wrong, and if all are right.
+    def values(self, group: str, metric: Metric, first: int, second: int) -> tuple[Row, Row]:
+        """Return what two models' metric averages over the problems.
 
         Returns:
-            Shape (2, models, U, M), NaN for a metric that is not computed from n and c, or may fall
-            as c rises; None if no response is open.
-        """
-        n, known, c = (of[:, block.units] for of in self.decided)
-        if block.weights is not None or not (known < n).any():
-            return None
-        found = np.full((2, *block.values.shape), np.nan)
-        for column, metric in enumerate(block.metrics):
-            if metric.family.estimator and metric.family.bounded and metric.side is Side.PLAIN:
-                found[..., column] = metric.estimator()(n, np.stack([c, c + n - known]))
-        return found
-
-    def equal_samples(self, first: int, second: int) -> bool:
-        """Tell whether both models have equally many samples of each problem that both answered."""
-        n = self.counts[0][[first, second]][:, self.shared(first, second)]
-        return bool((n[0] == n[1]).all())
-
-    def differences(self, block: Block, first: int, second: int) -> ClusterSums:
-        """Return the sums of the second model's values minus the first's over each of C clusters.
-
-        The means of the sums are the differences of the metrics, over the units where both are
-        defined. For ratios they are the models' residuals, scaled so, see
-        :func:`~opencompass_gpassk.metrics.paired.swap_residuals`.
+            Values and their weights, each of shape (2, P). Weights are 1, or the number of
+            responses if the metric is a ratio of sums over these; they are 0 where it is undefined
+            for one of them, and where a ratio has no response.
         """
         pair = [first, second]
-        if block.weights is None:
-            steps = np.subtract(*block.values[pair][::-1])
-            there = ~np.isnan(steps)
-            return self._sums(block, np.where(there, steps, 0.0), there.astype(float))
-        weights = block.weights[pair]
-        steps = np.subtract(*swap_residuals(block.values[pair], weights)[::-1])
-        sizes = weights.sum(axis=1)
-        mean = 2 * ratio(sizes[0] * sizes[1], sizes.sum(axis=0))
-        counts = weights.sum(axis=0) * ratio(mean, sizes.sum(axis=0))
-        return self._sums(block, np.nan_to_num(steps), np.nan_to_num(counts))
+        block = next(one for one in self.parts[group] if metric in one.metrics)
+        column = block.metrics.index(metric)
+        values = block.values[pair, :, column]
+        weights = np.repeat(~np.isnan(values).any(axis=0)[None], 2, axis=0).astype(float)
+        if block.weights is not None:
+            weights = block.weights[pair, :, column]
+        found = np.zeros((2, 2, len(self.problems)))
+        found[:, :, block.units] = np.where(weights > 0, values, 0.0), weights
+        return found[0], found[1]
 
-    def drawn(self, block: Block, first: int, second: int) -> Row | None:
-        """Return totals as if the models had equally many samples of each problem.
+    def asked(self, group: str, metric: Metric, first: int, second: int) -> Mask:
+        """Return which problems of a metric of a group both models were asked, shape (P,)."""
+        units = next(one.units for one in self.parts[group] if metric in one.metrics)
+        inside = np.zeros(len(self.problems), bool)
+        inside[units] = True
+        return inside & (self.places[[first, second]] >= 0).all(axis=0)
 
-        Of the model with more, as many are drawn as the other has; :data:`DRAWS` times. A metric
-        that is not computed from n and c stays as it is.
-
-        Returns:
-            Shape (DRAWS, C, M), in the unit of :meth:`differences`; None if there is nothing to
-            draw.
-        """
-        n, known, c = (of[[first, second]][:, block.units] for of in self.counts)
-        least = n.min(axis=0)
-        metrics = [(i, one) for i, one in enumerate(block.metrics) if one.family.estimator]
-        more = (n > least) & (least > 0)
-        if block.weights is not None or not metrics or not more.any():
-            return None
-        values = np.repeat(block.values[[first, second]][:, None], DRAWS, axis=1)
-        rng = np.random.default_rng([*b'drawn'])
-        for side, rows in enumerate(map(np.flatnonzero, more)):
-            judged = np.minimum(known[side, rows], least[rows])
-            right = c[side, rows]
-            shape = DRAWS, len(rows)
-            drawn = rng.hypergeometric(right, known[side, rows] - right, judged, shape)
-            share = (right + 0.5) / (known[side, rows] + 1)
-            drawn += rng.binomial(least[rows] - judged, share, shape)
-            for column, metric in metrics:
-                values[side, :, rows, column] = metric.estimator()(least[rows], drawn).T
-        steps = np.nan_to_num(values[1] - values[0])
-        found = np.zeros((DRAWS, len(self.labels), len(block.metrics)))
-        for totals, step in zip(found, steps, strict=True):
-            np.add.at(totals, self.clusters[block.units], step)
-        return found
-
-    def alike(self, first: int, second: int) -> Mask:
-        """Return which of the C clusters lack verdicts, but have equal shares of right ones so far.
-
-        What is expected of their missing verdicts differs with the models' other problems; that is
-        no difference that anybody saw. Shape (C,).
-        """
-        n, known, c = (of[[first, second]] for of in self.counts)
-        both = (n > 0).all(axis=0)
-        missing = both & (known < n).any(axis=0)
-        other = both & (c[0] * known[1] != c[1] * known[0])
-        size = len(self.labels)
-        lacking, differing = (
-            np.bincount(self.clusters[of], minlength=size) > 0 for of in (missing, other)
-        )
-        return lacking & ~differing
-
-    def _sums(self, block: Block, values: Row, counts: Row) -> ClusterSums:
-        size = len(self.labels)
-        found = np.zeros((2, size, len(block.metrics)))
-        clusters = self.clusters[block.units]
-        np.add.at(found[0], clusters, values)
-        np.add.at(found[1], clusters, counts)
-        return ClusterSums(found[0], found[1])
+    def has(self, group: str, metric: Metric) -> bool:
+        """Tell whether all models have a metric of a group."""
+        return any(metric in one.metrics for one in self.parts.get(group, ()))
 
 
 def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:

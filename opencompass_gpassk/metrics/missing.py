@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import norm
 
 from opencompass_gpassk.metrics.estimators import Estimator, problem_counts
 from opencompass_gpassk.metrics.rate_distribution import Rates
@@ -89,6 +90,48 @@ def expected(estimator: Estimator, n: ArrayLike, c: ArrayLike, chances: Numbers)
     # From the least one on, so that what is certain stays exactly so.
     gained: Numbers = (chances * (values - values[:, :1])).sum(axis=1)
     return values[:, 0] + gained
+
+
+def fill_variance(estimator: Estimator, n: ArrayLike, c: ArrayLike, chances: Numbers) -> Numbers:
+    """Return the variance of each problem's estimate over its missing verdicts.
+
+    Args:
+        estimator: Makes estimates from n and c.
+        n: Shape (P,), planned samples of each problem, the missing ones included.
+        c: Shape (P,), samples known to be right.
+        chances: Shape (P, M + 1): see :func:`right_among_missing`.
+
+    Returns:
+        Shape (P,), 0 where nothing is missing; NaN as in :func:`expected`.
+    """
+    n, c = problem_counts(n, c)
+    right = np.minimum(c[:, None] + np.arange(chances.shape[1]), n[:, None])
+    apart = estimator(n[:, None], right) - expected(estimator, n, c, chances)[:, None]
+    variance: Numbers = (chances * apart**2).sum(axis=1)
+    return variance
+
+
+def widened(low: float, mean: float, high: float, variances: Numbers) -> tuple[float, float]:
+    """Return a 95 % interval of a mean of P filled values, widened by what the fill doesn't know.
+
+    By Rubin's rule (Multiple Imputation (1987), chapter 3) the variance of the mean is that with
+    complete verdicts plus that between fills. Filled values vary less than judged ones would: their
+    mean by V = Σ v / P², where v is the :func:`fill_variance`. The fills differ by V too. So an
+    interval that takes filled values as judged lacks 2V, which is added in squares on each side.
+
+    Args:
+        low: Lower end, from filled values.
+        mean: The mean, in [0, 1].
+        high: Upper end.
+        variances: Shape (P,), P > 0, of the problems in the mean.
+
+    >>> low, high = widened(0.4, 0.5, 0.6, np.full(100, 0.02))
+    >>> round(low, 3), round(high, 3)
+    (0.393, 0.607)
+    """
+    more = 2 * norm.isf(0.025) ** 2 * float(variances.sum()) / len(variances) ** 2
+    below, above = (float(np.sqrt(apart**2 + more)) for apart in (mean - low, high - mean))
+    return max(mean - below, 0.0), min(mean + above, 1.0)
 
 
 def expected_by_right(estimator: Estimator, known: int, missing: int, rates: Rates) -> Numbers:

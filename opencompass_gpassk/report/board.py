@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from opencompass_gpassk.compare.leaderboard import Leaderboard, latest, leaderboard
+from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.results.metric import ACCURACY
 from opencompass_gpassk.results.result import Entry, Result, Results
 from opencompass_gpassk.trials import TrialTable
@@ -39,14 +39,9 @@ class Benchmark:
         return sorted({k for entry in self.entries for k in entry.ks})
 
     @property
-    def latest(self) -> list[Entry]:
-        """The entries without looks before n was raised."""
-        return latest(self.entries)
-
-    @property
     def main_k(self) -> int | None:
-        """The k of the main table: the greatest of the latest entries; None without any."""
-        return max((k for entry in self.latest for k in entry.ks), default=None)
+        """The k of the main table: the greatest; None without any."""
+        return max(self.ks, default=None)
 
     @property
     def taus(self) -> list[float]:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.results.metric import ACCURACY, G_PASS, MG_PASS, PASS, parse_metric
-from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.result import Estimate, Result, Results
+from opencompass_gpassk.results.sampling_shares import NEGLIGIBLE
 from opencompass_gpassk.results.true_verdicts import ERRORS
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
@@ -205,16 +205,6 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     if most == 'problems' and samples <= NEGLIGIBLE:
         advice = "more problems would help, more samples won't"
     return [f'the uncertainty of {metric.heading} comes to {told}: {advice}']
-
-
-def look_notes(benchmark: Benchmark) -> list[str]:
-    """Return which results were looked at with fewer samples before."""
-    return [
-        f'{one.label} was looked at with n = {", ".join(map(str, before))} before: p-values of '
-        'comparisons are nominal, they do not allow for the earlier look'
-        for one in benchmark.entries
-        if (before := one.result.looks)
-    ]
 
 
 def sensitivity_notes(benchmark: Benchmark) -> list[str]:

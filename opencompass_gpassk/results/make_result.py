@@ -23,7 +23,14 @@ from opencompass_gpassk.judging.rules import (
     silence,
 )
 from opencompass_gpassk.judging.verdict import Judgement
-from opencompass_gpassk.metrics.independence import Independence, audit_independence
+from opencompass_gpassk.metrics.independence import (
+    LONG_RESPONSE,
+    Independence,
+    audit_independence,
+    stem,
+    unlinked_translations,
+)
+from opencompass_gpassk.metrics.version_metrics import ratio
 from opencompass_gpassk.responses import Response
 from opencompass_gpassk.results.groups import VersionGroups, in_group
 from opencompass_gpassk.results.metric import CR, GROUP_ACCURACY, OOR, PASS, SP_ACCURACY, Side
@@ -32,12 +39,12 @@ from opencompass_gpassk.results.metric_intervals import (
     metric_intervals,
     stored_intervals,
 )
-from opencompass_gpassk.results.metric_values import MetricValues, bounds
-from opencompass_gpassk.results.plan import sampling_shares
+from opencompass_gpassk.results.metric_values import MetricValues, bounds, cluster_names
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
 from opencompass_gpassk.results.result import Result
+from opencompass_gpassk.results.sampling_shares import sampling_shares
 from opencompass_gpassk.results.token_metrics import token_metrics
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
@@ -152,6 +159,7 @@ def make_table(
             unscored=score.unscored if score else '',
             response=response.location,
             text_hash='' if response.lost else text_hash([response.raw]),
+            long=len(response.raw) >= LONG_RESPONSE and not response.truncated,
         )
         for (problem_id, replica), response, row, answer_class, score in zip(
             identities, responses, rows, classes, scores, strict=True
@@ -165,17 +173,36 @@ def audit_responses(responses: Sequence[Response]) -> Independence:
     present = [response for response in responses if not response.lost]
     problems = {pid: i for i, pid in enumerate(dict.fromkeys(_identity(r)[0] for r in present))}
     texts: dict[int, int] = {}  # hash of a text → its number; the texts may not fit into memory
-    lengths, numbers = [], []
+    lengths, numbers, stems = [], [], []
     for raw in (response.raw for response in present):
         lengths.append(len(raw))
         numbers.append(texts.setdefault(hash(raw), len(texts)))
+        stems.append(hash(stem(raw)) if len(raw) >= LONG_RESPONSE else 0)
     return audit_independence(
         problem=np.array([problems[_identity(r)[0]] for r in present], dtype=np.int64),
         replica=np.array([_identity(r)[1] for r in present], dtype=np.int64),
         text=np.array(numbers, dtype=np.int64),
         length=np.array(lengths, dtype=np.int64),
         cut_off=np.array([r.truncated is True for r in present], dtype=bool),
+        stems=np.array(stems, dtype=np.int64),
     )
+
+
+def _translations(table: TrialTable) -> list[str]:
+    """Return a warning if problems look like translations that count as independent questions."""
+    n, c = table.counts()
+    number = unlinked_translations(
+        [one.language or one.groups.get('language', '') for one in table.problems],
+        [one.gold for one in table.problems],
+        cluster_names(table.problems),
+        ratio(c, n),
+    )
+    if not number:
+        return []
+    return [
+        f'{number} pairs of problems look like translations of one question, but count as two: '
+        'intervals for problems like these are too narrow; give both the same cluster'
+    ]
 
 
 def make_result(
@@ -222,6 +249,8 @@ def make_result(
     made: dict[str, Any] = {**table_metrics(values), 'schema': SCHEMA, 'benchmark': benchmark}
     made['shares']['identical'] = 100 * independence.identical
     made['shares']['duplicates'] = 100 * independence.duplicates
+    if independence.copies:
+        made['copies'] = independence.copies
     signature: dict[str, Any] = {
         'package': __version__,
         'data': f'{benchmark}:{data_version}',
@@ -256,11 +285,11 @@ def make_result(
     of_sound = None if protocol.sound is None else values.sound.c
     result = Result.of(made | {'details': problem_rows(table, of_sound)})
     warnings = result_warnings(protocol, result, independence, sampling, unused)
-    return result.but(warnings=[*warnings, *notes])
+    return result.but(warnings=[*warnings, *_translations(table), *notes])
 
 
 # What a result keeps that is no function of its protocol.
-KEPT = ('looks', 'model', 'columns', 'evaluation', 'rescored')
+KEPT = ('copies', 'model', 'columns', 'evaluation', 'rescored')
 SILENT, COPIES = ('empty', 'thoughts_only'), ('identical', 'duplicates')
 
 

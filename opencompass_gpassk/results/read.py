@@ -130,6 +130,7 @@ def without_texts(table: TrialTable) -> TrialTable:
             answer_class=trial.answer_class,
             lost=trial.lost,
             text_hash=trial.text_hash,
+            long=trial.long,
             values=nothing
             if validity is None
             else valid.setdefault(validity, {VALIDITY: validity}),
@@ -342,31 +343,6 @@ def one_of_each(results: Sequence[ModelResult], report: Report) -> list[ModelRes
                 'benchmark; choose with --dataset'
             )
     return [one for one in results if any(one is other for other in best.values())]
-
-
-def without_earlier_looks(
-    results: Iterable[ModelResult], report: Report, keep: Collection[int] = ()
-) -> list[ModelResult]:
-    """Return the results but those whose n was raised: another one has their samples and more.
-
-    Args:
-        results: The results.
-        report: Takes a message on each result that is left out.
-        keep: The n of results that stay, since those that they are compared with have it.
-    """
-    there = list(results)
-    found = []
-    for one in there:
-        raised = not one.result.greedy and any(
-            one.result.n in later.result.looks
-            for later in there
-            if (later.model, later.result.benchmark) == (one.model, one.result.benchmark)
-        )
-        if raised and one.result.n not in keep:
-            report(f'{one.name} is left out: its n was raised; name its file to read it')
-        else:
-            found.append(one)
-    return found
 
 
 def _resolved(path: Path) -> Path:

@@ -543,7 +543,8 @@ class Result(Typed):
         warnings: Warnings that a reader of the metrics must know.
         details: A row for each problem; OpenCompass may leave them out. Further fields are those
             of its groups.
-        looks: The n with which it was looked at before it was extended, ascending, below n.
+        copies: Why its samples are no independent draws, so that nothing is said on these problems;
+            '' if nothing shows it.
         model: The model, if given to ``gpassk score``.
         columns: Field → name of its column in the file of responses, if ``--columns`` told it.
         evaluation: How the responses were read; ``gpassk rescore`` reads them so again.
@@ -575,7 +576,7 @@ class Result(Typed):
     reasoning: Reasoning = Reasoning()
     warnings: Annotated[list[Text], Field(max_length=MOST_WARNINGS)] = []
     details: Annotated[list[ProblemRow], Field(max_length=MOST_PROBLEMS)] = []
-    looks: list[Positive] = []
+    copies: Text = ''
     model: Name = ''
     columns: dict[Name, Name] = {}
     evaluation: Evaluation = Evaluation()
@@ -607,8 +608,6 @@ class Result(Typed):
             least, most = 100 * metric.least, 100 * metric.most
             if value < least - ROUNDING or value > most + ROUNDING:
                 raise ValueError(f'metrics.{key} is {value:g}, not from {least:g} to {most:g}')
-        if [*self.looks, self.n] != sorted({*self.looks, self.n}):
-            raise ValueError(f'looks should be ascending below n = {self.n}; leave it out')
         metrics = len(self.k) * (len(self.taus) + 4) + 2 * len(self.taus) + OTHER_METRICS
         metrics *= 3 if self.reasoning.scorer else 1  # plain, sound, drop
         breakdowns = {tuple(group.fields) for group in self.groups.values()}

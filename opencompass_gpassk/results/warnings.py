@@ -24,9 +24,9 @@ from opencompass_gpassk.results.metric import (
     Side,
     parse_metric,
 )
-from opencompass_gpassk.results.plan import NEGLIGIBLE
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.result import Counts, Result, Versions
+from opencompass_gpassk.results.sampling_shares import NEGLIGIBLE
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:

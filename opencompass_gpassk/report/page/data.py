@@ -14,7 +14,7 @@ from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.comparability import set_apart
-from opencompass_gpassk.compare.differences import Difference, Pair, differences
+from opencompass_gpassk.compare.comparison import Asked, Difference, Pair, differences
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.display import one_line, share_text, short_line
 from opencompass_gpassk.report.board import Benchmark, Board, Place
@@ -82,7 +82,7 @@ class DataSet:
         return next(filter(None, every), None)
 
     @property
-    def claim(self) -> str:
+    def claims(self) -> list[str]:
         """Sentences on who is the most stable."""
         return leaderboard_claim(self.entries, self.ranked)
 
@@ -90,9 +90,15 @@ class DataSet:
     def differences(self) -> dict[Pair, list[Difference]]:
         """The places of every two entries with trials → the second's differences from the first."""
         shared, rows = self.ranked.shared, self.ranked.rows
-        pairs = list(combinations(range(len(rows)), 2))
-        found = differences(shared, pairs, groups=False) if shared else {}
-        return {(rows[a], rows[b]): of_pair for (a, b), of_pair in found.items()}
+        if not shared:
+            return {}
+        metrics = [metric for block in shared.parts[''] for metric in block.metrics]
+        return {
+            (rows[a], rows[b]): differences(
+                [Asked(shared, '', metric, (a, b)) for metric in metrics], tested=False
+            )
+            for a, b in combinations(range(len(rows)), 2)
+        }
 
 
 @dataclass(frozen=True)

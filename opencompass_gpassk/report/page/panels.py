@@ -6,15 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
-from numpy.typing import NDArray
 
-from opencompass_gpassk.compare.claims import difference_claim
-from opencompass_gpassk.compare.differences import SETTINGS
-from opencompass_gpassk.compare.length_caution import length_caution
+from opencompass_gpassk.compare.claims import length_caution, others_claim, these_claim
+from opencompass_gpassk.compare.weaker_groups import weaker_groups
 from opencompass_gpassk.formats.display import counted
-from opencompass_gpassk.metrics.weakest_group import weakest_group
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.notes import (
     benchmark_notes,
@@ -42,7 +38,6 @@ from opencompass_gpassk.report.page.drawings import (
     told_interval,
 )
 from opencompass_gpassk.report.page.problems import PageProblem, named
-from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.metric import (
     ACCURACY,
     CR,
@@ -58,16 +53,14 @@ from opencompass_gpassk.results.metric import (
     Metric,
     Side,
 )
-from opencompass_gpassk.results.metric_values import cluster_names
 from opencompass_gpassk.results.result import Entry
 from opencompass_gpassk.results.token_metrics import MEAN, cost_text
 from opencompass_gpassk.results.warnings import warning_place
-from opencompass_gpassk.trials import ORIGINAL, TrialTable
+from opencompass_gpassk.trials import ORIGINAL
 
 MOST_PANELS = 3  # k for which a data set has a panel: the greatest
 MOST_COLUMNS = 6  # columns of the board beside rank and model
 APART_SHOWN = 10  # problems of a pair in which two models differ most
-WEAKEST = 0.05  # greatest p-value of a group that is called the weakest
 BY_CHANCE = {CR: CR_BY_CHANCE, OOR: OOR_BY_CHANCE}
 
 
@@ -233,17 +226,23 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
         GREEDY,
     )
     alike = _alike_fields(one.problems)
+    weaker = weaker_groups(
+        [
+            (one.trials.get(e.place), {label: of.fields for label, of in e.groups.items()})
+            for e in entries
+        ],
+        AVERAGE if k is None else G_PASS(k=k, tau=1.0),
+    )
     kinds = []
     for kind, rows in breakdowns(entries).items():
         labels = list(dict.fromkeys(label for label, _ in rows))
-        weakest = [_weakest(one, entry, labels, k) for entry in entries]
         of_kind = [
             (
                 named(label),
                 _group_size(entries, label),
                 [
                     (percent(value), told_interval(value), label in weak)
-                    for entry, weak in zip(entries, weakest, strict=True)
+                    for entry, weak in zip(entries, weaker, strict=True)
                     for value in [known(entry, metric, label)]
                 ],
             )
@@ -269,37 +268,6 @@ def _alike_fields(problems: Sequence[PageProblem]) -> dict[str, str]:
             members.setdefault(one.problem.groups.get(field, ''), []).append(place)
         alike.setdefault(frozenset(map(tuple, members.values())), []).append(field)
     return {names[0]: ' = '.join(names) for names in alike.values()}
-
-
-def _weakest(one: DataSet, entry: Entry, labels: Sequence[str], k: int | None) -> list[str]:
-    """Return the groups of a kind that are the weakest of an entry, as far as a test says so.
-
-    There may be several, since splits and languages cross: each is among those of its fields. See
-    :func:`~opencompass_gpassk.metrics.weakest_group.weakest_group`.
-    """
-    table = one.trials.get(entry.place)
-    if table is None:
-        return []
-    partitions: dict[tuple[str, ...], list[str]] = {}
-    for label in labels:
-        if label in entry.groups:
-            partitions.setdefault(tuple(entry.groups[label].fields), []).append(label)
-    found = []
-    for members in partitions.values():
-        inside = [_inside(table, entry.groups[label].fields) for label in members]
-        if len(members) > 1 and 'version' not in entry.groups[members[0]].fields:
-            metric = AVERAGE if k is None else G_PASS(k=k, tau=1.0)
-            values = JudgedTrials.recorded(table).expected(metric.estimator())
-            _, clusters = np.unique(cluster_names(table.problems), return_inverse=True)
-            place, p_value = weakest_group(values, clusters, inside)
-            found += [members[place]] if p_value <= WEAKEST else []
-    return found
-
-
-def _inside(table: TrialTable, fields: Mapping[str, Any]) -> NDArray[np.bool_]:
-    return np.array(
-        [one.version != ORIGINAL and fields.items() <= one.groups.items() for one in table.problems]
-    )
 
 
 def _map(one: DataSet) -> dict[str, Any]:
@@ -371,14 +339,16 @@ def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
         shown.append(
             {
                 'names': names,
-                'claim': difference_claim(names, tested, SETTINGS.level) if tested else '',
-                'length': length_caution(*results, tested, SETTINGS.level, names) if tested else '',
+                'claim': these_claim(names, tested) if tested else '',
+                'others': others_claim(tested) if tested else '',
+                'length': length_caution(*results, tested, names)
+                if tested and tested.claim
+                else '',
                 'incomparable': one.ranked.apart.get(pair, ''),
                 'rows': [
                     (
                         heading_of(average if of.metric.family is ACCURACY else of.metric),
-                        of,
-                        tested.p_value if tested and of.metric.key == tested.metric.key else None,
+                        tested if tested and of.metric == tested.metric else of,
                     )
                     for of in of_pair
                     if _of_panel(of.metric, k)

@@ -10,7 +10,6 @@ from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board
 from opencompass_gpassk.report.cells import Mark
 from opencompass_gpassk.report.notes import (
     benchmark_notes,
-    look_notes,
     sensitivity_notes,
     threshold_notes,
     uncertainty_notes,
@@ -58,8 +57,8 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
         columns = _columns(benchmark, entries, k)
         marks = _marks(benchmark, ranked, entries, columns, k)
         main = k == benchmark.main_k
-        single = main and 1 in (len(entries), len(benchmark.latest))
-        claim = leaderboard_claim(benchmark.entries, ranked) if marks or single else ''
+        single = main and 1 in (len(entries), len(ranked.rows))
+        claims = leaderboard_claim(benchmark.entries, ranked) if marks or single else []
         yield Table(
             title if k is None else f'{title}, k = {k}{_left_out(benchmark, entries, k)}',
             ['model', *headings(columns)],
@@ -71,9 +70,9 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             ],
             headline=[column.heading for column in columns if column.headline],
             marks=marks,
-            claims=[claim] if claim else [],
+            claims=claims,
             warnings=[*general, *ranked.notes] if main else [],
-            remarks=[*look_notes(benchmark), *sensitivity_notes(benchmark)] if main else [],
+            remarks=sensitivity_notes(benchmark) if main else [],
             main=main,
         )
     yield from _true_verdicts(benchmark)
