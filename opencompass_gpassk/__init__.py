@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from opencompass_gpassk.compare.comparison import compare_results
     from opencompass_gpassk.datasets.upgrade import upgraded
     from opencompass_gpassk.metrics.gpassk import g_pass_at_k, mg_pass_at_k, pass_at_k
     from opencompass_gpassk.report.notebook import metric_rows, trial_rows
@@ -25,6 +26,7 @@ __version__ = '0.1.0'
 
 __all__ = [
     '__version__',
+    'compare_results',
     'g_pass_at_k',
     'metric_rows',
     'mg_pass_at_k',
@@ -36,6 +38,7 @@ __all__ = [
 ]
 
 PLACES = {
+    'compare_results': 'compare.comparison',
     'metric_rows': 'report.notebook',
     'g_pass_at_k': 'metrics.gpassk',
     'mg_pass_at_k': 'metrics.gpassk',

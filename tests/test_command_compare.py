@@ -377,7 +377,7 @@ def test_hostile_texts_stay_in_their_place(
             trial.problem_id += HOSTILE
         write_trials(path, table, meta)
         judge = {'judge': run.name + HOSTILE + 'x' * 500}
-        change(result_path(run, 'm'), judge, groups={'x': {'split': 'x'}})
+        change(result_path(run, 'm'), judge, groups={'x': {'split': 'x', 'problems': 1}})
     markdown = tmp_path / 'c.md'
     arguments = ['compare', str(a), str(b), '--dataset', SAMPLED, '--groups']
     assert main([*arguments, '--markdown', str(markdown), '--json', str(tmp_path / 'c.json')]) == 0

@@ -178,7 +178,7 @@ def _document(model: str, dataset: str, result: Result) -> dict[str, Any]:
                 *('trials_file', 'uncertainty', 'tokens', 'reliable'),
             )
         },
-        **metrics('', Group()),
+        **metrics('', Group(problems=0)),
         'groups': {
             label: {**group.model_dump(), **metrics(label, group)}
             for label, group in result.groups.items()

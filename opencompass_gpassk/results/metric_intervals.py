@@ -13,9 +13,10 @@ from pydantic import Field
 from opencompass_gpassk.formats.parse_settings import Settings
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
+from opencompass_gpassk.metrics.missing import fill_variance, widened
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.results.groups import in_group
-from opencompass_gpassk.results.metric import Side
+from opencompass_gpassk.results.groups import Part, in_group
+from opencompass_gpassk.results.metric import Metric, Side
 from opencompass_gpassk.results.metric_values import Columns, MetricValues
 from opencompass_gpassk.results.result import Result
 
@@ -83,9 +84,10 @@ def metric_intervals(values: MetricValues, settings: IntervalSettings) -> dict[s
     methods: dict[str, list[str]] = {}
     for label, part in values.parts.items():
         for columns in values.of(part):
-            for key, ends, method in _population_intervals(columns, settings):
-                found[in_group(label, key)] = ends
-                methods.setdefault(method, []).append(in_group(label, key))
+            for metric, ends, method in _population_intervals(columns, settings):
+                key = in_group(label, metric.key)
+                found[key] = _allowing_for_missing(values, part, metric, ends)
+                methods.setdefault(method, []).append(key)
     fixed = dict(_fixed_intervals(values, settings.level)) if values.protocol.judged else {}
     others = {method: keys for method, keys in methods.items() if method != settings.method}
     return {
@@ -102,8 +104,8 @@ def metric_intervals(values: MetricValues, settings: IntervalSettings) -> dict[s
 
 def _population_intervals(
     columns: Columns, settings: IntervalSettings
-) -> Iterator[tuple[str, list[float], str]]:
-    """Yield key, ends in percent and method of each metric that has an interval."""
+) -> Iterator[tuple[Metric, list[float], str]]:
+    """Yield metric, ends in percent and method of each metric that has an interval."""
     least, most = zip(*((metric.least, metric.most) for metric in columns.metrics), strict=True)
     made = bootstrap_means(
         np.clip(columns.values, least, most),  # rounding may leave a share slightly outside
@@ -116,7 +118,7 @@ def _population_intervals(
         columns.metrics, made.low, made.high, made.method, strict=True
     ):
         if not math.isnan(low):
-            yield metric.key, [100 * float(low), 100 * float(high)], method
+            yield metric, [100 * float(low), 100 * float(high)], method
 
 
 def _fixed_intervals(values: MetricValues, level: float) -> Iterator[tuple[str, list[float]]]:
@@ -148,4 +150,22 @@ def _fixed_intervals(values: MetricValues, level: float) -> Iterator[tuple[str, 
         )
         for label, one in zip(labels, made, strict=True):
             if not math.isnan(one.low):
-                yield in_group(label, metric.key), [100 * one.low, 100 * one.high]
+                ends = [100 * one.low, 100 * one.high]
+                key = in_group(label, metric.key)
+                yield key, _allowing_for_missing(values, values.parts[label], metric, ends)
+
+
+def _allowing_for_missing(
+    values: MetricValues, part: Part, metric: Metric, ends: list[float]
+) -> list[float]:
+    """Return an interval widened by what is not known of missing verdicts, see ``widened``."""
+    if not metric.family.estimator or metric.side is Side.DROP:
+        return ends
+    trials, estimator = values.assignment(metric.side), metric.estimator()
+    filled = trials.expected(estimator)[part.members]
+    known = ~np.isnan(filled)
+    if not (trials.n > trials.known)[part.members].any() or not known.any():
+        return ends
+    unknown = fill_variance(estimator, trials.n, trials.c, trials.chances)[part.members][known]
+    low, high = widened(ends[0] / 100, float(filled[known].mean()), ends[1] / 100, unknown)
+    return [100 * low, 100 * high]

@@ -143,6 +143,8 @@ class Signature(Typed):
 class Counts(Typed):
     """Counts over all problems, originals of versions included.
 
+    Those of verdicts are left out if only the reasoning was scored, and the last four without texts.
+
     Attributes:
         problems: Problems of the headline metrics.
         trials: Responses, lost ones included.
@@ -162,16 +164,16 @@ class Counts(Typed):
         filtered: Lost responses that the server or its filter refused.
     """
 
-    problems: Count = 0
-    trials: Count = 0
+    problems: Count
+    trials: Count
     correct: Count = 0
     incorrect: Count = 0
     unjudged: Count = 0
     undecided: Count = 0
-    lost: Count = 0
+    lost: Count
     no_answer: Count = 0
     unrecognised: Count = 0
-    truncated: Count = 0
+    truncated: Count
     excluded: dict[Name, Count] = {}
     empty: Count = 0
     thoughts_only: Count = 0
@@ -189,7 +191,7 @@ class Group(Typed):
     model_config = ConfigDict(extra='allow')
     __pydantic_extra__: dict[str, Scalar] = Field(init=False)
 
-    problems: Count = 0
+    problems: Count
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -555,7 +557,7 @@ class Result(Typed):
 
     metrics: dict[Name, Number]
     shares: dict[Name, Percent] = {}
-    counts: Counts = Counts()
+    counts: Counts = Counts(problems=0, trials=0, lost=0, truncated=0)  # without metrics
     versions: Versions = Versions()
     groups: dict[Name, Group] = {}
     schema_: Literal['4'] = Field('4', alias='schema')
@@ -600,6 +602,8 @@ class Result(Typed):
     @model_validator(mode='after')
     def _is_shown(self) -> Result:
         """Check that tables and page can show it in reasonable time."""
+        if self.metrics and 'counts' not in self.model_fields_set:
+            raise ValueError('counts is missing')
         for key, value in self.metrics.items():
             try:
                 metric = parse_metric(key.rpartition('/')[2])

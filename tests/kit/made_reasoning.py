@@ -96,7 +96,7 @@ def make_unjudged(values: Sequence[tuple[float | None, float | None]]) -> dict[s
     metrics = made['metrics'].items()
     result['metrics'] = {name: one for name, one in metrics if name.split('/')[-1] in kept}
     result['signature']['judge'] = 'none'
-    result['counts'] = {'problems': len(values)}
+    result['counts'] = {'problems': len(values), 'trials': len(values), 'lost': 0, 'truncated': 0}
     del result['reasoning']['sound']
     for of_part in ('boxes', 'lengths'):
         for found in result['reasoning'][of_part].values():
