@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from opencompass_gpassk.compare.comparison import compare_results
 from opencompass_gpassk.compare.leaderboard import common_protocols
 from opencompass_gpassk.compare.paired_results import pair_data_sets
 from opencompass_gpassk.report.page.data import page_data
+from opencompass_gpassk.report.tables.benchmark import benchmark_tables
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import ModelResult, results_at
 from opencompass_gpassk.results.result import Result
@@ -49,7 +51,10 @@ def test_thresholds_of_versions_and_of_soundness_are_read() -> None:
     result = make_version_result({'a': [2, 2, 1], 'g': [0, 1, 2]}, 2, [2])
     result['signature'] |= {'complete': 0.9, 'collapsed': 0.1}
     result['reasoning'] = {'threshold': 0.7}
-    result['groups'] |= {'v1': {'version': '1', 'problems': 1}, 'original': {'version': 'original'}}
+    result['groups'] |= {
+        'v1': {'version': '1', 'problems': 1},
+        'original': {'version': 'original', 'problems': 1},
+    }
     protocol = Result.of(result).protocol
     assert (protocol.n, protocol.k, protocol.complete, protocol.collapsed) == (2, (2,), 0.9, 0.1)
     assert protocol.groups == (('subject',), ('version',))
@@ -118,3 +123,24 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     assert ours.primary and shown.ranked.tested[0, 1] == ours.primary
     of_paths = compare_results(*(one.path for one in results))
     assert of_paths.primary == ours.primary
+
+
+@pytest.mark.slow
+def test_nothing_contradicts_itself_on_made_boards(tmp_path: Path) -> None:
+    """On 20 boards: p against its own interval, page against tables, page against the command."""
+    rng = random.Random(0)
+    for number in range(20):
+        models = {f'm{i}': rng.gauss(0, 1.5) for i in range(2 + number % 4)}
+        folder = tmp_path / f'{number}/20260101_000000'
+        run = make_sweep(folder, models, Sweep(problems=rng.choice([12, 30])), seed=number).folder
+        data = page_data([run])
+        shown = next(one for one in data.data_sets if one.entries[0].sampled)
+        for one in shown.ranked.tested.values():
+            for line in (one.these, one.like_these):
+                assert bool(line.sign) is (line.p_value <= 0.05)
+            assert bool(one.claim) is (one.these.p_value <= 0.05 and not one.fragile)
+        (claims, *_) = [table.claims for table in benchmark_tables(data.board) if table.claims]
+        assert claims == shown.claims
+        if len(models) == 2:
+            results = [one for one in results_at(run, print) if one.dataset == SAMPLED]
+            assert compare_results(*results).primary == shown.ranked.tested[0, 1]
