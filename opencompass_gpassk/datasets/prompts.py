@@ -2,60 +2,71 @@
 
 The presets are ``'default'``, this package's own wording, and ``'opencompass'``, the wording of the
 installed OpenCompass for LiveMathBench. Both exist in Chinese and English, with and without a
-request for reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked
-examples: Minerva's, from the installed OpenCompass, or this package's own for LeetCode questions.
+request for reasoning. A text that holds ``{question}`` is a template of the user's own.
 
-A text that holds ``{question}`` is a template of the user's own.
+Before RV-Bench's questions four worked examples may stand, as turns of a chat: Minerva's, from the
+installed OpenCompass, or this package's own for LeetCode questions.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.datasets.language import language_of
 
-STOP = 'Problem:'  # a model that continues after its answer writes another problem
+STOP, ASKED = 'Problem:', 'Solution:'  # a model that doesn't chat goes on with another problem
+FEW_SHOT = f'{STOP}\n{{question}}\n\n{ASKED}'  # the template of each question
+SYSTEM = (
+    'You are good at mathematics. Solve each problem step by step, and state the result in the '
+    'last line, as in the worked examples.'
+)
 MINERVA = 'opencompass.configs.datasets.math.math_4shot_example_from_google_research'
 OWN = Path(__file__).parents[1] / 'rv/prompts/leetcode_4shot.jsonl'
 
 
-def few_shot_prompt(question: str, examples: str) -> str:
-    """Return four worked examples and the question, which the model continues with its solution.
+def few_shot_turns(source: str) -> dict[str, Any]:
+    """Return the template of a chat: a system prompt, four examples and the question.
+
+    A model that doesn't chat reads the turns as one text.
 
     Args:
-        question: The problem's text.
-        examples: ``'math'`` or ``'leetcode'``.
+        source: ``'math'`` or ``'leetcode'``.
 
     Raises:
         ValueError: If the installed OpenCompass no longer has its examples.
     """
-    shown = _minerva() if examples == 'math' else _own()
-    return f'{shown}\n\n{STOP}\n{question}\n\nSolution:'
+    turns = []
+    for question, solution in _minerva() if source == 'math' else _own():
+        asked = make_prompt(question, 'en', preset=FEW_SHOT)
+        turns += [{'role': 'HUMAN', 'prompt': asked}, {'role': 'BOT', 'prompt': solution}]
+    return {
+        'begin': [{'role': 'SYSTEM', 'fallback_role': 'HUMAN', 'prompt': SYSTEM}],
+        'round': [*turns, {'role': 'HUMAN', 'prompt': '{prompt}'}],
+    }
 
 
-@cache
-def _minerva() -> str:
+def _minerva() -> list[tuple[str, str]]:
     try:
-        text = import_module(MINERVA).prompt
+        text = str(import_module(MINERVA).prompt)
     except (ImportError, AttributeError) as error:
         raise ValueError(
-            f"prompt '4-shot': the installed OpenCompass has no examples in {MINERVA}; "
-            "use prompt='default'"
+            f'four worked examples: the installed OpenCompass has none in {MINERVA}; use '
+            'rvbench_gpassk_greedy_gen, which has none'
         ) from error
-    return str(text).strip()
+    found = [example.partition(ASKED) for example in text.split(STOP)[1:]]
+    return [(question.strip(), solution.strip()) for question, _, solution in found]
 
 
-@cache
-def _own() -> str:
+def _own() -> list[tuple[str, str]]:
     rows = [json.loads(line) for line in OWN.read_text('utf-8').splitlines()]
-    return '\n\n'.join(f'{STOP}\n{row["question"]}\n\nSolution:\n{row["solution"]}' for row in rows)
+    return [(row['question'], row['solution']) for row in rows]
 
 
 QUESTION = '{question}'  # its place in a template
-PRESETS = ('default', 'opencompass', '4-shot')
+PRESETS = ('default', 'opencompass')
 REASONING = {
     'en': 'Work through the problem step by step.',
     'cn': '请一步一步地推理求解。',
@@ -66,14 +77,7 @@ ANSWER = {
 }
 
 
-def make_prompt(
-    question: str,
-    language: str,
-    *,
-    preset: str = 'default',
-    cot: bool = True,
-    examples: str = 'math',
-) -> str:
+def make_prompt(question: str, language: str, *, preset: str = 'default', cot: bool = True) -> str:
     """Return the prompt for a question.
 
     Args:
@@ -82,12 +86,10 @@ def make_prompt(
             :func:`~opencompass_gpassk.datasets.language.language_of`.
         preset: The wording, or a template with ``{question}``; see
             :mod:`opencompass_gpassk.datasets.prompts`.
-        cot: Ask for reasoning step by step; worked examples always show reasoning, and a template
-            stays as it is.
-        examples: The worked examples of the preset ``'4-shot'``: ``'math'`` or ``'leetcode'``.
+        cot: Ask for reasoning step by step; a template stays as it is.
 
     Raises:
-        ValueError: If the preset is unknown, or has no prompt in the language.
+        ValueError: If the preset is unknown.
     """
     if QUESTION in preset:  # not str.format: LaTeX in the template may contain braces
         return preset.replace(QUESTION, question)
@@ -99,12 +101,6 @@ def make_prompt(
     language = language_of(question, language)
     if preset == 'opencompass':
         return _upstream(question, language, cot)
-    if preset == '4-shot' and language != 'en':
-        raise ValueError(
-            f"prompt '4-shot' is in English, but a question in {language!r}; use another"
-        )
-    if preset == '4-shot':
-        return few_shot_prompt(question, examples)
     space = ' ' if language == 'en' else ''
     request = REASONING[language] + space if cot else ''
     return f'{question}\n\n{request}{ANSWER[language]}'

@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets.prompts import FEW_SHOT
 from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.runs.config import require_literal
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP
@@ -156,16 +157,16 @@ def limit() -> int | None:
 
 
 @plain_errors()
-def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
+def rvbench(source: str, *, greedy: bool = False, few_shot: bool = False) -> dict[str, Any]:
     """Return abbr, source, seed, languages and more of RV-Bench, as :func:`livemathbench` does.
 
     Args:
         source: ``math`` or ``leetcode``.
         greedy: One sample of each problem, for greedy decoding.
-        prompt: The preset of the prompts.
+        few_shot: The questions follow four worked examples.
     """
     numbers = {}
-    name = f'RV-{source.upper()}' + (f'-{prompt.replace("-", "")}' if prompt != 'default' else '')
+    name = f'RV-{source.upper()}' + ('-4shot' if few_shot else '')
     for field, variable, usual in (
         ('seed', 'GPASSK_RV_SEED', DEFAULT_SEED),
         ('per_group', 'GPASSK_RV_PER_GROUP', PER_GROUP),
@@ -177,14 +178,14 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
     languages = ['en']
-    if _given('GPASSK_LANGUAGES') and prompt != '4-shot':  # the worked examples are in English
+    if _given('GPASSK_LANGUAGES') and not few_shot:  # the worked examples are in English
         languages = _languages('RV-Bench', ('cn', 'en'))
     if languages != ['en']:
         name += f'-{"+".join(languages)}'
     return {
         **_protocol(name, QUICK, greedy),
         'source': source,
-        'prompt': prompt,
+        'prompt': FEW_SHOT if few_shot else 'default',
         'languages': languages,
         **numbers,
     }
