@@ -102,8 +102,14 @@ def as_row(value: Any) -> dict[str, Any]:
 # Other programs' names of our fields.
 OTHER_NAMES = {
     'question': ('problem', 'prompt', 'input', 'query', 'instruction'),
-    'answer': ('gold', 'gold_answer', 'target', 'label', 'reference', 'expected', 'solution'),
-    'samples': ('responses', 'response', 'outputs', 'completions', 'generations', 'predictions'),
+    'answer': (
+        *('gold', 'gold_answer', 'target', 'label', 'reference', 'expected'),
+        *('expected_answer', 'solution'),
+    ),
+    'samples': (
+        *('responses', 'response', 'outputs', 'completions', 'generation', 'generations'),
+        'predictions',
+    ),
 }
 
 
