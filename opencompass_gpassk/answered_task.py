@@ -17,7 +17,7 @@ from opencompass.utils import get_logger
 
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING
-from opencompass_gpassk.inference.sample_requests import check_test_range, identify
+from opencompass_gpassk.inference.sample_requests import check_test_range, identify, shard_of
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict_store import VerdictStore
@@ -317,7 +317,13 @@ def read_task(
         raise ValueError(
             f'cluster is {settings.cluster!r}; the columns of {name} are {", ".join(columns)}'
         )
-    check_test_range(_config('dataset_cfg'))
+    config = _config('dataset_cfg')
+    check_test_range(config)
+    if config.get('n', 1) > 1 and shard_of(config)[1]:
+        raise ValueError(
+            f'{name} is a part of a data set, but the metrics need all samples of a problem; set '
+            'eval = dict(partitioner=dict(type=NaivePartitioner)), which leaves data sets whole'
+        )
     identities = identify(rows)
     applied = postprocessors.configured(
         _config('model_cfg'), _config('eval_cfg'), evaluator.pred_postprocessor
@@ -346,7 +352,7 @@ def read_task(
         about={
             'benchmark': settings.benchmark or constant(rows, 'benchmark', name),
             'data_version': version_of(rows, problems),
-            'prompt': prompt_hash(rows, _config('dataset_cfg')),
+            'prompt': prompt_hash(rows, config),
         },
     )
     return task, groups

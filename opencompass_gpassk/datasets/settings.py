@@ -195,7 +195,8 @@ def check_name(abbr: str, n: int) -> None:
     if said and int(said[1]) != n:
         raise ValueError(
             f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '
-            f'under the name: set abbr and n of the data set to the same number, or append -n{n}'
+            f'under the name: set abbr and n of the data set to the same number, or append -n{n}; '
+            f'GPASSK_N={n} sets both in data sets of this package'
         )
 
 
@@ -209,7 +210,10 @@ def checked_ks(k: int | Sequence[int], n: int, limit: int | None) -> list[int]:
     if not isinstance(n, int) or n < 1:
         raise ValueError(f'n is {n!r}; give the number of samples of each problem, from 1')
     if not ks or not all(isinstance(number, int) and 1 <= number <= n for number in ks):
-        raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
+        raise ValueError(
+            f'k is {k!r}, n is {n}; every k must be an integer from 1 to n: set k beside n, or '
+            'both by GPASSK_N and GPASSK_K'
+        )
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
     return sorted(ks)
