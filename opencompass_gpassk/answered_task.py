@@ -53,6 +53,7 @@ __all__ = [
 ]
 
 TEMPLATES = ('prompt_template', 'ice_template')  # fields of infer_cfg
+PLAIN = {'round': [{'role': 'HUMAN', 'prompt': '{prompt}'}]}  # the template of our data sets
 
 
 def has_our_columns(test_set: Any) -> bool:
@@ -118,23 +119,26 @@ def version_of(test_set: Any, problems: Sequence[Problem]) -> str:
 def prompt_hash(test_set: Any, config: Mapping[str, Any]) -> str:
     """Return a hash of the prompts that depends neither on the model nor on missing responses.
 
-    Our own data sets have a column of prompts. For others it hashes the data set's prompt template
-    and the columns that fill it, before a model's template is applied.
+    Our own data sets have a column of prompts, and a template counts that adds turns to it. For
+    others it hashes the data set's prompt template and the columns that fill it, before a model's
+    template is applied.
 
     Args:
         test_set: The rows.
         config: The data set's config.
     """
+    infer_cfg = config.get('infer_cfg', {})
+    templates = {name: infer_cfg[name] for name in TEMPLATES if name in infer_cfg}
     if has_our_columns(test_set):
-        return text_hash(list(dict.fromkeys(test_set['prompt'])))
+        template = templates.get('prompt_template', {}).get('template', PLAIN)
+        added = [] if template == PLAIN else [config_hash(templates)]
+        return text_hash([*added, *dict.fromkeys(test_set['prompt'])])
     asked = config.get('reader_cfg', {}).get('input_columns') or ['question', 'problem']
     columns = [asked] if isinstance(asked, str) else asked
     rows = zip(*(test_set[name] for name in columns if name in test_set.column_names), strict=True)
     distinct = list(dict.fromkeys(json.dumps(row, default=str) for row in rows))
     if not distinct:
         return 'unknown'
-    infer_cfg = config.get('infer_cfg', {})
-    templates = {name: infer_cfg[name] for name in TEMPLATES if name in infer_cfg}
     return text_hash([config_hash(templates), *distinct])
 
 
