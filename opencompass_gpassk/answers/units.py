@@ -57,8 +57,7 @@ POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立
 
 def split_unit(text: str) -> tuple[str, str]:
     """Return (value, unit) of a value with a known unit before or after it; else (text, '')."""
-    compound = COMPOUND.fullmatch(' '.join(TEXT_COMMAND.sub(r' \1 ', text).split()))
-    if compound:
+    if compound := COMPOUND.fullmatch(' '.join(TEXT_COMMAND.sub(r' \1 ', text).split())):
         first, second = UNITS[compound[2]], UNITS.get(compound[4], 'min')
         size = factor(first, second)
         return (str(int(compound[1]) * size + int(compound[3])), second) if size else (text, '')

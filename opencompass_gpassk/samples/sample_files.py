@@ -208,8 +208,6 @@ def _other_names(row: Fields) -> str:
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     if row.get('answer') is None:
         raise ValueError(f'field answer: the gold answer is missing; {_other_names(row)}')
-    if not (final := final_gold(gold_answer(row, 'answer'))):
-        raise ValueError('field answer: the gold answer is empty; give one')
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}
     given = row.get('groups') or {}
     if not isinstance(given, dict):
@@ -226,7 +224,7 @@ def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     return Problem(
         problem_id=own_id if given_id is None else str(given_id),
         question=question,
-        gold=final,
+        gold=final_gold(gold_answer(row, 'answer')),
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=cluster or str(row.get('cluster') or ''),
         version=version,
