@@ -287,8 +287,9 @@ class ModelFolder:
         if (exception := self._exception(infer_log)) and not at_work:
             return self._make(dataset, State.FAILED, 'inference', exception, infer_log, told)
         # An evaluation log older than the inference is from an earlier start of the run.
-        exception = None if at_work or _newer(infer_log, eval_log) else self._exception(eval_log)
-        if exception:
+        began = infer_log.stat().st_mtime_ns if infer_log else 0
+        exception = self._exception(eval_log) if eval_log and not at_work else None
+        if exception and eval_log and eval_log.stat().st_mtime_ns >= began:
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
         begun = self._predictions[1].keys() & {dataset, *missing}
         if missing and not (infer_log or present or begun or whole or told):
@@ -436,10 +437,6 @@ class ModelFolder:
         logs = [self._infer_logs[part] for part in parts if part in self._infer_logs]
         newest = max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
         return newest or self._infer_logs.get('')
-
-
-def _newer(log: Path | None, other: Path | None) -> bool:
-    return bool(log and other and log.stat().st_mtime_ns > other.stat().st_mtime_ns)
 
 
 def states_of_results(run: Path, report: Callable[[str], None]) -> dict[Path, TaskState]:
