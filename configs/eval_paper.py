@@ -1,11 +1,16 @@
 """The protocol of arXiv 2412.13147: 48 samples of each problem at temperature 1.0, top-p 0.8, top-k
-50, repetition penalty 1.0, at most 8192 tokens; G-Pass@k at k = 4, 8, 16; and a greedy answer.
+50, repetition penalty 1.0, at most 8192 tokens; G-Pass@k at k = 4, 8, 16; and a greedy answer. A
+judge decides about every answer, with OpenCompass's prompt in the problem's language, at
+temperature 0 and with at most 8192 tokens. The paper's is Qwen2.5-72B-Instruct.
 
-    opencompass configs/eval_paper.py
+    OC_JUDGE_MODEL=Qwen/Qwen2.5-72B-Instruct OC_JUDGE_API_BASE=http://host:8000/v1 \\
+        opencompass configs/eval_paper.py
 
 1. Choose the backend on the line marked below, and name your model in its file.
 2. Models that think at length (o1 and its like) need more tokens: GPASSK_MAX_OUT_LEN=32768.
-3. Data come from the Hugging Face hub or OpenCompass's download or, without a connection, from the
+3. Without a judge the config ends with an error. GPASSK_JUDGE=rule judges by rule; the tables then
+   say so, and their columns can't be compared with the paper's.
+4. Data come from the Hugging Face hub or OpenCompass's download or, without a connection, from the
    folder in GPASSK_DATA: livemathbench/202412/AMC_en.jsonl …, math500/test.jsonl,
    aime/aime2024.jsonl. GPASSK_VERSION sets another version of LiveMathBench, GPASSK_LANGUAGES
    one of its languages, GPASSK_N and GPASSK_K smaller numbers of samples.
@@ -53,10 +58,15 @@ datasets = [
     *aime2024_45_gpassk_greedy_datasets,
     *aime2024_45_gpassk_datasets,
 ]
+judge = __import__('opencompass_gpassk.judging.settings', fromlist=['_']).configured(
+    'llm', prompt='opencompass'
+)
+for dataset in datasets:
+    dataset['eval_cfg']['evaluator'].update(judge=judge)
 max_out_len = datasets[0]['infer_cfg']['inferencer']['max_out_len']
 for model in models:  # with room for prompts of 8192 tokens
     model.update(max_out_len=max_out_len, max_seq_len=max_out_len + 8192)
     if 'max_model_len' in model.get('model_kwargs', {}):
         model['model_kwargs'].update(max_model_len=max_out_len + 8192)
-del model, sampled, greedy
+del model, sampled, greedy, dataset
 work_dir = 'outputs/paper'

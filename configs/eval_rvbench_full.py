@@ -3,10 +3,11 @@
     opencompass configs/eval_rvbench_full.py
 
 It has 230 questions, each with its original and five versions: 1,380 problems. They are asked in
-three ways: greedily after four worked examples, as in the paper (RV-MATH-4shot, RV-LEETCODE-4shot);
-greedily without examples, for models that chat (RV-MATH, RV-LEETCODE); and without examples 16
-times, which separates variance between versions from variance between samples. Set your model on
-the line marked below. GPASSK_MATCH=exact compares answers as texts, as the paper does.
+three ways: greedily after four worked examples, with answers compared as texts, as in the paper
+(RV-MATH-4shot, RV-LEETCODE-4shot); greedily without examples, for models that chat (RV-MATH,
+RV-LEETCODE); and without examples 16 times, which separates variance between versions from variance
+between samples. Set your model on the line marked below. GPASSK_MATCH=exact compares answers as
+texts in all three.
 GPASSK_RV_SEED draws other versions, few of which a model can have seen. GPASSK_LANGUAGES=cn,en asks
 in Chinese too, where no examples are given.
 """

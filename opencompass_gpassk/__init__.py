@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from opencompass_gpassk.report.notebook import metric_rows, trial_rows
     from opencompass_gpassk.results.summary import summarize
 
-    upgrade: Any  # in a config a lazy object, of which build() makes the function
-
 __version__ = '0.1.0'
 
 __all__ = [
@@ -33,7 +31,6 @@ __all__ = [
     'pass_at_k',
     'summarize',
     'trial_rows',
-    'upgrade',
     'upgraded',
 ]
 
@@ -45,7 +42,6 @@ PLACES = {
     'pass_at_k': 'metrics.gpassk',
     'summarize': 'results.summary',
     'trial_rows': 'report.notebook',
-    'upgrade': 'datasets.upgrade',
     'upgraded': 'datasets.upgrade',
 }
 

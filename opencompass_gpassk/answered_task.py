@@ -15,7 +15,7 @@ from opencompass.utils import get_logger
 
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING
-from opencompass_gpassk.inference.sample_requests import check_test_range, identify
+from opencompass_gpassk.inference.sample_requests import check_test_range, identify, shard_of
 from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings
 from opencompass_gpassk.judging.verdict_store import VerdictStore
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.score_responses import ResponseScores
 
 TEMPLATES = ('prompt_template', 'ice_template')  # fields of infer_cfg
+PLAIN = {'round': [{'role': 'HUMAN', 'prompt': '{prompt}'}]}  # the template of our data sets
 
 
 def has_our_columns(test_set: Any) -> bool:
@@ -108,23 +109,26 @@ def version_of(test_set: Any, problems: Sequence[Problem]) -> str:
 def prompt_hash(test_set: Any, config: Mapping[str, Any]) -> str:
     """Return a hash of the prompts that depends neither on the model nor on missing responses.
 
-    Our own data sets have a column of prompts. For others it hashes the data set's prompt template
-    and the columns that fill it, before a model's template is applied.
+    Our own data sets have a column of prompts, and a template counts that adds turns to it. For
+    others it hashes the data set's prompt template and the columns that fill it, before a model's
+    template is applied.
 
     Args:
         test_set: The rows.
         config: The data set's config.
     """
+    infer_cfg = config.get('infer_cfg', {})
+    templates = {name: infer_cfg[name] for name in TEMPLATES if name in infer_cfg}
     if has_our_columns(test_set):
-        return text_hash(list(dict.fromkeys(test_set['prompt'])))
+        template = templates.get('prompt_template', {}).get('template', PLAIN)
+        added = [] if template == PLAIN else [config_hash(templates)]
+        return text_hash([*added, *dict.fromkeys(test_set['prompt'])])
     asked = config.get('reader_cfg', {}).get('input_columns') or ['question', 'problem']
     columns = [asked] if isinstance(asked, str) else asked
     rows = zip(*(test_set[name] for name in columns if name in test_set.column_names), strict=True)
     distinct = list(dict.fromkeys(json.dumps(row, default=str) for row in rows))
     if not distinct:
         return 'unknown'
-    infer_cfg = config.get('infer_cfg', {})
-    templates = {name: infer_cfg[name] for name in TEMPLATES if name in infer_cfg}
     return text_hash([config_hash(templates), *distinct])
 
 
@@ -305,7 +309,13 @@ def read_task(
         raise ValueError(
             f'cluster is {settings.cluster!r}; the columns of {name} are {", ".join(columns)}'
         )
-    check_test_range(_config('dataset_cfg'))
+    config = _config('dataset_cfg')
+    check_test_range(config)
+    if config.get('n', 1) > 1 and shard_of(config)[1]:
+        raise ValueError(
+            f'{name} is a part of a data set, but the metrics need all samples of a problem; set '
+            'eval = dict(partitioner=dict(type=NaivePartitioner)), which leaves data sets whole'
+        )
     identities = identify(rows)
     applied = postprocessors.configured(
         _config('model_cfg'), _config('eval_cfg'), evaluator.pred_postprocessor
@@ -334,7 +344,7 @@ def read_task(
         about={
             'benchmark': settings.benchmark or constant(rows, 'benchmark', name),
             'data_version': version_of(rows, problems),
-            'prompt': prompt_hash(rows, _config('dataset_cfg')),
+            'prompt': prompt_hash(rows, config),
         },
     )
     return task, groups

@@ -80,11 +80,11 @@ class Response:
 
     @property
     def prompt(self) -> str:
-        """The prompt, '' if the record doesn't hold it."""
+        """The prompt, '' if the record doesn't hold it; some backends end it with a line break."""
         prompt = self.record.get('origin_prompt') or ''
         if isinstance(prompt, list):
             turns = [
                 t.get('prompt') or t.get('content') if isinstance(t, dict) else t for t in prompt
             ]
-            return '\n'.join(str(turn) for turn in turns if turn)
-        return str(prompt)
+            prompt = '\n'.join(str(turn) for turn in turns if turn)
+        return str(prompt).rstrip()

@@ -12,6 +12,8 @@ from typing import Any
 import opencompass
 import pytest
 from mmengine.config import Config
+from opencompass.models.base import LMTemplateParser
+from opencompass.openicl.icl_prompt_template import PromptTemplate
 from opencompass.registry import ICL_EVALUATORS, ICL_INFERENCERS
 from opencompass.utils.build import build_dataset_from_cfg
 
@@ -219,11 +221,34 @@ def test_the_versions_of_rv_bench_are_chosen_by_the_environment(
     monkeypatch.setenv('GPASSK_RV_PER_GROUP', '3')
     few_shot, _ = data_sets(FOLDER / 'datasets' / FEW_SHOT)
     assert few_shot['abbr'] == 'RV-MATH-4shot-seed7-pergroup3-greedy-n1'
-    assert (few_shot['seed'], few_shot['per_group'], few_shot['prompt']) == (7, 3, '4-shot')
-    assert few_shot['infer_cfg']['inferencer']['stopping_criteria'] == ['Problem:']
+    assert (few_shot['seed'], few_shot['per_group']) == (7, 3)
     monkeypatch.setenv('GPASSK_RV_SEED', 'x')
     with pytest.raises(ValueError, match="GPASSK_RV_SEED is 'x'"):
         data_sets(FOLDER / 'datasets' / FEW_SHOT)
+
+
+@pytest.mark.parametrize('source', ['math', 'leetcode'])
+def test_rv_bench_shows_four_examples_and_compares_texts(source: str, tmp_path: Path) -> None:
+    """As turns after a system prompt; a model that doesn't chat reads one text."""
+    (config,) = (
+        one
+        for one in dumped(
+            load(FOLDER / 'datasets' / FEW_SHOT), tmp_path
+        ).rvbench_4shot_gpassk_datasets
+        if one.source == source
+    )
+    assert config.eval_cfg.evaluator.judge == {'mode': 'rule', 'match': 'exact'}
+    assert config.infer_cfg.inferencer.stopping_criteria == ['Problem:']
+    row = build_dataset_from_cfg({**config, 'limit': 1}).test[0]
+    template = PromptTemplate(template=config.infer_cfg.prompt_template.template.to_dict())
+    prompt = template.generate_item(row)
+    turns = [turn for turn in prompt if 'role' in turn]
+    assert [turn['role'] for turn in turns] == ['SYSTEM', *['HUMAN', 'BOT'] * 4, 'HUMAN']
+    assert turns[-1]['prompt'] == f'Problem:\n{row["question"]}\n\nSolution:'
+    assert len({turn['prompt'] for turn in turns}) == 10
+    text = LMTemplateParser().parse_template(prompt, 'gen')
+    assert text.count('The final answer is $') == 4
+    assert text.count('Problem:\n') == text.count('Solution:\n') + 1 == 5
 
 
 def test_aime_of_45_is_called_so_only_with_a_file(
@@ -373,10 +398,23 @@ def test_a_judge_is_chosen_by_the_environment(
     for one in job['datasets']:
         assert one['eval_cfg']['evaluator']['judge'] == {'mode': 'cascade', **named}
     monkeypatch.setenv('GPASSK_JUDGE', 'llm')
-    paper = dumped(load(FOLDER / 'eval_paper.py'), tmp_path)
-    for one in paper['datasets']:
+    for one in data_sets(DATASETS[0]):
         assert one['eval_cfg']['evaluator']['judge'] == {'mode': 'llm', **named}
     assert KEY not in (tmp_path / 'dump.py').read_text()
+
+
+def test_the_papers_protocol_has_a_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With OpenCompass's prompt; without an address it is refused, unless rules are asked for."""
+    path = FOLDER / 'eval_paper.py'
+    judge = {'mode': 'llm', 'prompt': 'opencompass', 'model': 'judge-72b'}
+    judge |= {'api_base': ['http://a/v1', 'http://b/v1']}
+    judges = [one.eval_cfg.evaluator.judge for one in dumped(load(path), tmp_path).datasets]
+    assert judges == [judge] * 6
+    monkeypatch.delenv('OC_JUDGE_API_BASE')
+    with pytest.raises(ValueError, match=r'no endpoint is named; set .*OC_JUDGE_API_BASE'):
+        load(path)
+    monkeypatch.setenv('GPASSK_JUDGE', 'rule')
+    assert {one.eval_cfg.evaluator.judge for one in load(path).datasets} == {'rule'}
 
 
 def test_reasoning_is_scored_by_the_demonstration_or_whom_the_environment_names(

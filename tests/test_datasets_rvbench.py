@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.datasets import RVBench
-from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.rv_files import write_line
 from opencompass_gpassk.rv.generation import generate
 
@@ -68,15 +67,13 @@ def test_a_file_takes_the_place_of_the_generator(tmp_path: Path) -> None:
     """Under its own name."""
     file = tmp_path / 'official.jsonl'
     file.write_text(''.join(map(write_line, generate('all', 2, names=['SecondsToAPower', *NAMES]))))
-    found = rows(path=str(file), prompt='4-shot')
+    found = rows(path=str(file))
     assert len(found) == 9
     assert {row['benchmark'] for row in found} == {'official'}
     assert [row['split'] for row in found[::3]] == ['leetcode', 'math', 'math']
     assert {row['cluster'] for row in rows(path=str(file), names=NAMES[:1])} == {'LampsInStep'}
     with pytest.raises(ValueError, match=r"names holds 'Xyzzy', but .*official\.jsonl has no"):
         rows(path=str(file), names=['Xyzzy'])
-    # Each source has its own examples.
-    assert len({row['prompt'].partition(row['question'])[0] for row in found}) == 2
 
 
 @pytest.mark.parametrize(
@@ -95,29 +92,3 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any], message: st
     """Naming the setting and its choices."""
     with pytest.raises(ValueError, match=message):
         rows(**settings)
-
-
-@pytest.mark.parametrize('examples', ['math', 'leetcode'])
-def test_four_worked_examples_stand_before_the_question(examples: str) -> None:
-    """Each with a problem, a solution and a final answer; the question is left open."""
-    prompt = make_prompt('How many?', 'en', preset='4-shot', examples=examples)
-    assert prompt.count('Problem:\n') == prompt.count('Solution:') == 5
-    assert prompt.count('The final answer is $') == 4
-    assert prompt.endswith('Problem:\nHow many?\n\nSolution:')
-
-
-def test_a_source_that_a_file_does_not_name_is_the_settings(tmp_path: Path) -> None:
-    """It chooses the worked examples."""
-    file = tmp_path / 'bare.jsonl'
-    file.write_text('{"group": "a", "question": "1?", "answer": 1}\n' * 2)
-    prompts = {
-        source: rows(path=str(file), source=source, prompt='4-shot')[0]['prompt']
-        for source in ('math', 'leetcode')
-    }
-    assert prompts['math'] != prompts['leetcode']
-
-
-def test_examples_in_english_stand_before_no_chinese_question() -> None:
-    """The error says so."""
-    with pytest.raises(ValueError, match="in English, but a question in 'cn'"):
-        make_prompt('几个？', 'cn', preset='4-shot')

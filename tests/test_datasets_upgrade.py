@@ -128,12 +128,16 @@ def test_a_config_may_call_it_in_two_ways(tmp_path: Path) -> None:
     """Of a list that it imports, and by name; both survive a dump."""
     (tmp_path / 'imported.py').write_text(
         'from mmengine.config import read_base\n'
-        'from opencompass_gpassk import upgrade\n'
         'with read_base():\n'
         '    from opencompass.configs.datasets.gsm8k.gsm8k_gen_1d7fe4 import gsm8k_datasets\n'
-        'datasets = upgrade.build()(gsm8k_datasets, n=8, k=[4, 8], greedy=True)\n'
+        "datasets = __import__('opencompass_gpassk').upgraded(\n"
+        '    gsm8k_datasets, n=8, k=[4, 8], greedy=True\n'
+        ')\n'
     )
     (tmp_path / 'named.py').write_text(
+        'from mmengine.config import read_base\n'
+        'with read_base():\n'
+        '    from opencompass_gpassk.configs.models.demo import models\n'
         "datasets = __import__('opencompass_gpassk').upgraded(\n"
         "    'gsm8k_gen_1d7fe4', n=8, k=[4, 8], greedy=True\n"
         ')\n'
@@ -143,6 +147,7 @@ def test_a_config_may_call_it_in_two_ways(tmp_path: Path) -> None:
         Config.fromfile(tmp_path / f'{name}.py', format_python_code=False).dump(
             tmp_path / f'{name}_dumped.py'
         )
+        assert '<class' not in (tmp_path / f'{name}_dumped.py').read_text()
         dumped = Config.fromfile(tmp_path / f'{name}_dumped.py', format_python_code=False)
         read.append([one.to_dict() for one in dumped.datasets])
     assert read[0] == read[1] == upgraded(gsm8k_datasets, n=8, k=[4, 8], greedy=True)
@@ -160,12 +165,13 @@ def test_the_command_judges_by_the_data_sets_own_evaluator(
         (data / f'{split}.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
     (tmp_path / 'job.py').write_text(
         'from mmengine.config import read_base\n'
-        'from opencompass_gpassk import upgrade\n'
         'with read_base():\n'
         '    from opencompass.configs.datasets.gsm8k.gsm8k_0shot_gen_a58960 import gsm8k_datasets\n'
         '    from opencompass_gpassk.configs.models.demo import models\n'
         '    from opencompass_gpassk.configs.summarizers.gpassk import summarizer\n'
-        'datasets = upgrade.build()(gsm8k_datasets, n=4, k=[2], limit=5, max_out_len=64)\n'
+        "datasets = __import__('opencompass_gpassk').upgraded(\n"
+        '    gsm8k_datasets, n=4, k=[2], limit=5, max_out_len=64\n'
+        ')\n'
         "work_dir = 'outputs'\n"
     )
     monkeypatch.setenv('COMPASS_DATA_CACHE', str(tmp_path))

@@ -78,7 +78,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, training.Tr
     """A model that learned from counting."""
     folder = tmp_path_factory.mktemp('trained') / 'm'
     settings = TrainingSettings(
-        learning_rate=1e-2, epochs=4, batch_size=64, device_batch=64, warmup=0.1
+        learning_rate=1e-2, epochs=4, batch_size=64, device_batch=64, warmup=10
     )
     return folder, train(make_labelled(1500, 0), make_model(), TOKENIZER, folder, settings=settings)
 
@@ -225,7 +225,7 @@ def test_optimiser_is_the_papers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         return step(self, *args, **kwargs)
 
     monkeypatch.setattr(Trainer, 'training_step', noted)
-    settings = TrainingSettings(1e-3, 1, batch_size=4, warmup=0.2)
+    settings = TrainingSettings(1e-3, 1, batch_size=4, warmup=2)
     train(make_labelled(40, 2), make_model(), TOKENIZER, tmp_path / 'm', settings=settings)
     groups = held[0].optimizer.param_groups
     assert type(held[0].optimizer.optimizer) is torch.optim.AdamW
@@ -288,7 +288,7 @@ def test_what_cannot_be_learned_from_is_counted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     'wrong',
-    [{'batch_size': 0}, {'learning_rate': math.nan}, {'epochs': 0}, {'warmup': 1.0}],
+    [{'batch_size': 0}, {'learning_rate': math.nan}, {'epochs': 0}, {'warmup': 0.03}],
     ids=str,
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
@@ -335,7 +335,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     settings = tmp_path / 'settings.json'
     command = ['reasoneval', 'train', str(labels), '--backbone', str(published.folder), '-o']
     command += [str(tmp_path / 'm'), '--settings', str(settings)]
-    settings.write_text('{"batch_size": 2}')
+    settings.write_text('{"batch_size": 2, "epochs": 3, "warmup": 0}')
     assert main(command) == 0
     out = capsys.readouterr().out
     assert re.search(r'^3 updates on 3 steps of 2 solutions; loss \d', out, re.M)

@@ -229,15 +229,16 @@ def levels() -> Results:
 def test_the_drop_is_told_by_difficulty() -> None:
     """Greedy accuracy less G-Pass@2_1.0 of 1, 1/2, 1/6 and 0, in points and relative."""
     (table,) = decline_tables(board_of(levels()))
-    assert table.columns[-4:] == ['Greedy', 'G-Pass@2_1.0', 'drop (points)', 'drop (%)']
+    assert table.columns[-5:-3] == ['pass@k', 'Greedy']
+    assert table.columns[-3:] == ['G-Pass@2_1.0', 'drop (points)', 'drop (%)']
     rows = {str(row[0]): row[1:] for row in table.rows}
     assert list(rows) == ['level 1', 'level 2', 'level 3', 'all']
-    assert rows['level 1'] == [2, 'm', 2, 100.0, 75.0, 25.0, 25.0]
-    assert rows['level 2'][3:] == pytest.approx([100.0, 100 / 6, 500 / 6, 500 / 6])
-    assert rows['level 3'][3:6] == [0.0, 0.0, 0.0]
-    assert math.isnan(float(str(rows['level 3'][6])))
+    assert rows['level 1'] == [2, 'm', 2, 100.0, 100.0, 75.0, 25.0, 25.0]
+    assert rows['level 2'][3:] == pytest.approx([500 / 6, 100.0, 100 / 6, 500 / 6, 500 / 6])
+    assert rows['level 3'][3:7] == [0.0, 0.0, 0.0, 0.0]
+    assert math.isnan(float(str(rows['level 3'][7])))
     assert rows['all'][:3] == [4, 'm', 2]
-    assert rows['all'][3:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
+    assert rows['all'][4:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
     assert table.title in [one.title for one in report_tables(board_of(levels()))]
     axis = drawn(levels(), 'b_difficulty')
     assert list(axis.lines[0].get_ydata())[:2] == pytest.approx([25.0, 500 / 6])
@@ -246,6 +247,27 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert math.isnan(axis.lines[0].get_ydata()[2])
     assert [text.get_text() for text in axis.texts] == ['–']
     assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
+
+
+def test_without_levels_the_drop_is_told_by_split() -> None:
+    """As in the paper's table of LiveMathBench; languages are no difficulty."""
+    where = [{'split': split, 'language': language} for split in 'ab' for language in ('cn', 'en')]
+    problems = [Problem(str(i), groups=groups) for i, groups in enumerate(where)]
+    greedy, sampled = (
+        TrialTable(
+            problems,
+            [
+                Trial(problem.problem_id, replica, Verdict.CORRECT if right else Verdict.INCORRECT)
+                for problem in problems
+                for replica, right in enumerate(verdicts)
+            ],
+        )
+        for verdicts in ([1], [1, 1, 0])
+    )
+    results = {'m': {'s': result_of(sampled, 3, (2,)), 'g': result_of(greedy, 1)}}
+    (table,) = decline_tables(board_of(results))
+    assert [row[0] for row in table.rows] == ['a', 'b', 'all']
+    assert table.rows[0][-5:] == pytest.approx([100.0, 100.0, 100 / 3, 200 / 3, 200 / 3])
 
 
 def test_undefined_metrics_are_dashes(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_jso
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import visible_text
 from opencompass_gpassk.formats.jsonlines import without_nan
+from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.page.columns import columns_at, known
 from opencompass_gpassk.report.page.data import DataSet, PageData, page_data
 from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
@@ -570,6 +571,24 @@ def test_only_what_belongs_together_stands_in_one_row(tmp_path: Path) -> None:
     }
     greedy = [entry.greedy is not None for entry in shown.entries]
     assert greedy == [True, False, True, True]
+
+
+def test_runs_that_differ_in_sampling_are_named_by_it(tmp_path: Path) -> None:
+    """In work dirs of their own, or in one; and they are a sweep, with a chart."""
+    for folder, top_p in (('a/1', 0.8), ('b/1', 0.9), ('b/2', 0.95)):
+        make_sweep(tmp_path / folder, {'m': 0})
+        path = tmp_path / folder / f'results/m/{SAMPLED}.json'
+        result = json.loads(path.read_text())
+        result['signature']['sampling'] = {'temperature': 1.0, 'top_p': top_p}
+        path.write_text(json.dumps(result))
+    found = page_data([tmp_path])
+    labels = ['m (top_p 0.8)', 'm (top_p 0.9)', 'm (top_p 0.95)']
+    assert sorted({*found.labels}) == labels
+    (shown,) = found.data_sets
+    (sweep,) = sweeps(shown.benchmark)
+    assert (sweep.parameter, sweep.model) == ('top_p', 'm (top_p …)')
+    assert [value for value, _ in sweep.entries] == [0.8, 0.9, 0.95]
+    assert all(entry.greedy for entry in shown.entries)
 
 
 def judged_by_another(path: Path) -> None:

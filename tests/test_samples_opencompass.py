@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from opencompass_gpassk.responses import Response
 from opencompass_gpassk.runs.predictions import IncompletePredictionsError
 from opencompass_gpassk.samples.opencompass_runs import Recorded, read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import SampledProblems
@@ -16,6 +17,13 @@ def record(question: str, text: str) -> dict:
     """Make a record as OpenCompass's own inferencer does."""
     prompt = [{'role': 'HUMAN', 'prompt': question}]
     return {'origin_prompt': prompt, 'prediction': text, 'gold': '1'}
+
+
+def test_a_line_break_at_the_end_makes_no_other_prompt() -> None:
+    """Some backends of OpenCompass add one: one model behind two of them is one model."""
+    turns = [[{'role': 'HUMAN', 'prompt': f'1 + 1 = ?{end}'}] for end in ('', '\n')]
+    prompts = {Response('2', record={'origin_prompt': one}).prompt for one in turns}
+    assert prompts == {'1 + 1 = ?'}
 
 
 def test_old_runs_are_grouped_by_prompt(tmp_path: Path) -> None:

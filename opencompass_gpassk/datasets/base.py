@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -76,7 +76,6 @@ def make_dataset(
     version: str,
     prompt: str,
     cot: bool,
-    examples: Callable[[DatasetProblem], str] = lambda question: 'math',
 ) -> Dataset:
     """Return the rows of a data set, before they are repeated.
 
@@ -86,7 +85,6 @@ def make_dataset(
         version: The data's version; a hash of the content is added to it.
         prompt: A preset of :mod:`opencompass_gpassk.datasets.prompts`, or a template.
         cot: Ask for reasoning step by step.
-        examples: Returns the name of the worked examples that ``'4-shot'`` shows before a question.
 
     Raises:
         ValueError: If there are no problems, if two share an id, or if the preset is unknown.
@@ -102,9 +100,7 @@ def make_dataset(
         [
             {
                 **asdict(q),
-                'prompt': make_prompt(
-                    q.question, q.language, preset=prompt, cot=cot, examples=examples(q)
-                ),
+                'prompt': make_prompt(q.question, q.language, preset=prompt, cot=cot),
                 'benchmark': benchmark,
                 'data_version': data_version,
             }

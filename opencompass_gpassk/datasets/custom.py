@@ -50,7 +50,7 @@ class CustomProblems(GPassKDataset):
                 generate`` writes them, if problems are versions of questions.
             name: The name in tables, under which results are joined; by default the file's name.
             columns: Field → its name in the file, such as ``{'question': 'problem'}``.
-            prompt: ``'default'``, ``'opencompass'``, ``'4-shot'``, or a template that contains
+            prompt: ``'default'``, ``'opencompass'``, or a template that contains
                 ``{question}``.
             cot: Ask for reasoning step by step.
 

@@ -2,37 +2,62 @@
 
 The presets are ``'default'``, this package's own wording, and ``'opencompass'``, the wording of the
 installed OpenCompass for LiveMathBench. Both exist in Chinese and English, with and without a
-request for reasoning. ``'4-shot'``, for models that were not trained to chat, shows four worked
-examples: Minerva's, from the installed OpenCompass, or this package's own for LeetCode questions.
+request for reasoning. A text that holds ``{question}`` is a template of the user's own.
 
-A text that holds ``{question}`` is a template of the user's own.
+Before RV-Bench's questions four worked examples may stand, as turns of a chat: Minerva's, from the
+installed OpenCompass, or this package's own for LeetCode questions.
 """
 
 from __future__ import annotations
 
 import json
-from functools import cache
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from opencompass_gpassk.datasets.language import language_of
 
-STOP = 'Problem:'  # a model that continues after its answer writes another problem
+STOP, ASKED = 'Problem:', 'Solution:'  # a model that doesn't chat goes on with another problem
+FEW_SHOT = f'{STOP}\n{{question}}\n\n{ASKED}'  # the template of each question
+SYSTEM = (
+    'You are good at mathematics. Solve each problem step by step, and state the result in the '
+    'last line, as in the worked examples.'
+)
 MINERVA = 'opencompass.configs.datasets.math.math_4shot_example_from_google_research'
 OWN = Path(__file__).parents[1] / 'rv/prompts/leetcode_4shot.jsonl'
 
 
-@cache
-def _worked(examples: str) -> str:
-    """Return the worked examples for ``'math'`` or ``'leetcode'``."""
-    if examples == 'math':
-        return str(import_module(MINERVA).prompt).strip()
+def few_shot_turns(source: str) -> dict[str, Any]:
+    """Return the template of a chat: a system prompt, four examples and the question.
+
+    A model that doesn't chat reads the turns as one text.
+
+    Args:
+        source: ``'math'`` or ``'leetcode'``.
+    """
+    turns = []
+    for question, solution in _minerva() if source == 'math' else _own():
+        asked = make_prompt(question, 'en', preset=FEW_SHOT)
+        turns += [{'role': 'HUMAN', 'prompt': asked}, {'role': 'BOT', 'prompt': solution}]
+    return {
+        'begin': [{'role': 'SYSTEM', 'fallback_role': 'HUMAN', 'prompt': SYSTEM}],
+        'round': [*turns, {'role': 'HUMAN', 'prompt': '{prompt}'}],
+    }
+
+
+def _minerva() -> list[tuple[str, str]]:
+    examples = str(import_module(MINERVA).prompt).split(STOP)[1:]
+    found = [example.partition(ASKED) for example in examples]
+    return [(question.strip(), solution.strip()) for question, _, solution in found]
+
+
+def _own() -> list[tuple[str, str]]:
     rows = [json.loads(line) for line in OWN.read_text('utf-8').splitlines()]
-    return '\n\n'.join(f'{STOP}\n{row["question"]}\n\nSolution:\n{row["solution"]}' for row in rows)
+    return [(row['question'], row['solution']) for row in rows]
 
 
 QUESTION = '{question}'  # its place in a template
-PRESETS = ('default', 'opencompass', '4-shot')
+PRESETS = ('default', 'opencompass')
 REASONING = {
     'en': 'Work through the problem step by step.',
     'cn': '请一步一步地推理求解。',
@@ -43,14 +68,7 @@ ANSWER = {
 }
 
 
-def make_prompt(
-    question: str,
-    language: str,
-    *,
-    preset: str = 'default',
-    cot: bool = True,
-    examples: str = 'math',
-) -> str:
+def make_prompt(question: str, language: str, *, preset: str = 'default', cot: bool = True) -> str:
     """Return the prompt for a question.
 
     Args:
@@ -59,12 +77,10 @@ def make_prompt(
             :func:`~opencompass_gpassk.datasets.language.language_of`.
         preset: The wording, or a template with ``{question}``; see
             :mod:`opencompass_gpassk.datasets.prompts`.
-        cot: Ask for reasoning step by step; worked examples always show reasoning, and a template
-            stays as it is.
-        examples: The worked examples of the preset ``'4-shot'``: ``'math'`` or ``'leetcode'``.
+        cot: Ask for reasoning step by step; a template stays as it is.
 
     Raises:
-        ValueError: If the preset is unknown, or has no prompt in the language.
+        ValueError: If the preset is unknown.
     """
     if QUESTION in preset:  # not str.format: LaTeX in the template may contain braces
         return preset.replace(QUESTION, question)
@@ -76,12 +92,6 @@ def make_prompt(
     language = language_of(question, language)
     if preset == 'opencompass':
         return _upstream(question, language, cot)
-    if preset == '4-shot' and language != 'en':
-        raise ValueError(
-            f"prompt '4-shot' is in English, but a question in {language!r}; use another"
-        )
-    if preset == '4-shot':
-        return f'{_worked(examples)}\n\n{STOP}\n{question}\n\nSolution:'
     space = ' ' if language == 'en' else ''
     request = REASONING[language] + space if cot else ''
     return f'{question}\n\n{request}{ANSWER[language]}'

@@ -47,11 +47,10 @@ class RVBench(GPassKDataset):
             path: A file in place of this package's questions: problems, see
                 :func:`opencompass_gpassk.datasets.rv_files.read_posed`, or the user's own
                 questions in Python (``.py``), see :mod:`opencompass_gpassk.rv.question`, which is
-                executed. ``source`` then applies to rows that name none; the worked examples of
-                prompts depend on it.
+                executed. ``source`` then has no effect.
             originals: A file of the originals, if ``path`` doesn't contain them.
             benchmark: The name under which results are joined and shown.
-            prompt: ``'default'``, ``'opencompass'``, or ``'4-shot'`` for models that don't chat.
+            prompt: ``'default'``, ``'opencompass'``, or a template that contains ``{question}``.
             cot: Ask for reasoning step by step.
 
         Raises:
@@ -80,9 +79,6 @@ class RVBench(GPassKDataset):
             version=version,
             prompt=prompt,
             cot=cot,
-            examples=lambda question: (
-                'leetcode' if (question.split or source) == 'leetcode' else 'math'
-            ),
         )
 
 

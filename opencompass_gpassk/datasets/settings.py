@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from opencompass_gpassk.datasets.prompts import FEW_SHOT
 from opencompass_gpassk.inference.sampling import PAPER as SAMPLING
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.config import require_literal
@@ -148,16 +149,16 @@ def limit() -> int | None:
     return _positive('GPASSK_LIMIT', given) if given else None
 
 
-def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
+def rvbench(source: str, *, greedy: bool = False, few_shot: bool = False) -> dict[str, Any]:
     """Return abbr, source, seed, languages and more of RV-Bench, as :func:`livemathbench` does.
 
     Args:
         source: ``math`` or ``leetcode``.
         greedy: One sample of each problem, for greedy decoding.
-        prompt: The preset of the prompts.
+        few_shot: The questions follow four worked examples.
     """
     numbers = {}
-    name = f'RV-{source.upper()}' + (f'-{prompt.replace("-", "")}' if prompt != 'default' else '')
+    name = f'RV-{source.upper()}' + ('-4shot' if few_shot else '')
     for field, variable, usual in (
         ('seed', 'GPASSK_RV_SEED', DEFAULT_SEED),
         ('per_group', 'GPASSK_RV_PER_GROUP', PER_GROUP),
@@ -167,14 +168,14 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
     languages = ['en']
-    if _given('GPASSK_LANGUAGES') and prompt != '4-shot':  # the worked examples are in English
+    if _given('GPASSK_LANGUAGES') and not few_shot:  # the worked examples are in English
         languages = _languages('RV-Bench', ('cn', 'en'))
     if languages != ['en']:
         name += f'-{"+".join(languages)}'
     return {
         **_protocol(name, QUICK, greedy),
         'source': source,
-        'prompt': prompt,
+        'prompt': FEW_SHOT if few_shot else 'default',
         'languages': languages,
         **numbers,
     }
@@ -192,7 +193,8 @@ def check_name(abbr: str, n: int) -> None:
     if said and int(said[1]) != n:
         raise ValueError(
             f'{abbr}: the name says n = {int(said[1])}, but n is {n}; OpenCompass keeps responses '
-            f'under the name: set abbr and n of the data set to the same number, or append -n{n}'
+            f'under the name: set abbr and n of the data set to the same number, or append -n{n}; '
+            f'GPASSK_N={n} sets both in data sets of this package'
         )
 
 
@@ -206,7 +208,10 @@ def checked_ks(k: int | Sequence[int], n: int, limit: int | None) -> list[int]:
     if not isinstance(n, int) or n < 1:
         raise ValueError(f'n is {n!r}; give the number of samples of each problem, from 1')
     if not ks or not all(isinstance(number, int) and 1 <= number <= n for number in ks):
-        raise ValueError(f'k is {k!r}, n is {n}; every k must be an integer from 1 to n')
+        raise ValueError(
+            f'k is {k!r}, n is {n}; every k must be an integer from 1 to n: set k beside n, or '
+            'both by GPASSK_N and GPASSK_K'
+        )
     if limit is not None and (not isinstance(limit, int) or limit < 1):
         raise ValueError(f'limit is {limit!r}; give the number of problems to keep, from 1')
     return sorted(ks)

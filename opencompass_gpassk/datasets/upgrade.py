@@ -2,10 +2,9 @@
 
     datasets = __import__('opencompass_gpassk').upgraded('gsm8k_gen', n=16, k=[4, 8])
 
-or, of a data set that a config has imported:
+or, of data sets that a config has read:
 
-    from opencompass_gpassk import upgrade
-    datasets = upgrade.build()(gsm8k_datasets, n=16, k=[4, 8])
+    datasets = __import__('opencompass_gpassk').upgraded(gsm8k_datasets, n=16, k=[4, 8])
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 
 import opencompass
 from datasets import DatasetDict, concatenate_datasets
-from mmengine.config import Config
+from mmengine.config import Config, ConfigDict
 from mmengine.config.lazy import LazyAttr, LazyObject
 from opencompass.datasets.base import BaseDataset
 from opencompass.registry import LOAD_DATASET
@@ -135,9 +134,6 @@ def upgraded(
     return found
 
 
-upgrade = upgraded  # in a config it reads better as `upgrade.build()(…)`
-
-
 def _upgrade(
     config: dict[str, Any],
     times: Mapping[str, Any],
@@ -202,8 +198,10 @@ def named_datasets(name: str) -> list[dict[str, Any]]:
         if len(found) > 1:
             raise ValueError(f'{name!r} names several configs: {", ".join(found)}; choose one')
         if found:
+            lazy = ConfigDict.lazy  # reading a config ends this state, also for a config that calls
             config = Config.fromfile(names[found[0]], format_python_code=False)
             lists = [config[key] for key in config if key.endswith('_datasets')]
+            ConfigDict.lazy = lazy
             return [_plain(one) for datasets in lists for one in datasets]
     stems = {one.rpartition('/')[2] for one in names}
     near = difflib.get_close_matches(name, stems | {stem.removesuffix('_gen') for stem in stems}, 5)

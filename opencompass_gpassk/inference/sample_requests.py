@@ -162,7 +162,7 @@ def check_test_range(config: Mapping[str, Any]) -> None:
         raise ValueError(
             f'{whole.get("abbr")}: reader_cfg.test_range is {own!r}, which OpenCompass applies to '
             f'the rows of all {whole["n"]} samples together, so that most samples would be left '
-            'out; for the first 10 problems set limit=10 in the data set or in upgrade(…), or '
+            'out; for the first 10 problems set limit=10 in the data set or in upgraded(…), or '
             'GPASSK_LIMIT=10'
         )
 

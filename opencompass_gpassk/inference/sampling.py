@@ -36,8 +36,8 @@ def unused_settings(settings: str) -> str:
     """Return the warning that a protocol replaces settings of a model's config, and the remedy."""
     return (
         f"{UNUSED}{settings} in its config gives way to the data set's protocol; to sample as the "
-        "config says, set sampling='model' in the inferencer of the data set, or in upgrade(…); to "
-        'choose the protocol of gpassk run, --temperature, --top-p and --top-k'
+        "config says, set sampling='model' in the inferencer of the data set, or in upgraded(…); "
+        'to choose the protocol of gpassk run, --temperature, --top-p and --top-k'
     )
 
 

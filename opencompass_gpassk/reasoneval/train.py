@@ -167,7 +167,7 @@ def make_trainer(
         learning_rate=settings.learning_rate,
         num_train_epochs=settings.epochs,
         lr_scheduler_type='cosine',
-        warmup_ratio=settings.warmup,
+        warmup_steps=settings.warmup,
         weight_decay=settings.weight_decay,
         adam_beta1=0.9,
         adam_beta2=0.95,

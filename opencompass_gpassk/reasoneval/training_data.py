@@ -160,16 +160,16 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 class TrainingSettings(Settings):
     """The settings of a training.
 
-    Optimiser, schedule and weight decay are the paper's (arXiv 2404.05692). Learning rate, number
-    of epochs, batch size and share of the warm-up are usual for models of 7 billion parameters;
-    smaller models learn at higher rates.
+    Optimiser, schedule, weight decay, epochs and warm-up are the paper's (arXiv 2404.05692,
+    appendix B). Learning rate and batch size are usual for models of 7 billion parameters; smaller
+    models learn at higher rates.
 
     Attributes:
         learning_rate: The rate at the end of the warm-up; then it falls to 0 along a cosine.
         epochs: Passes over the data.
         batch_size: Solutions per update, over all processes.
         device_batch: Greatest number of solutions in a forward pass of one process.
-        warmup: Share of the updates over which the rate rises, in [0, 1).
+        warmup: Updates over which the rate rises.
         weight_decay: Weight decay of AdamW, for weights other than norms and biases.
         max_tokens: Tokens of prompt and steps that are read; later steps aren't trained on.
         checkpoint_every: Updates between two checkpoints; the last two are kept.
@@ -185,10 +185,10 @@ class TrainingSettings(Settings):
     example: ClassVar[str] = '{"epochs": 3}'
 
     learning_rate: AboveZero = 1e-6
-    epochs: AboveZero = 3.0
+    epochs: AboveZero = 1.0
     batch_size: Positive = 64
     device_batch: Positive = 8
-    warmup: Share = 0.03
+    warmup: Count = 8
     weight_decay: Share = 0.1
     max_tokens: Positive = 2048
     checkpoint_every: Positive = 200

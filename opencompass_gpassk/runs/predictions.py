@@ -92,7 +92,8 @@ def read_predictions(
     if not whole.exists() and not shards:
         raise FileNotFoundError(
             f'no predictions: neither {whole} nor {folder / f"{name}_0.json"} exists; '
-            'run the inference first (opencompass CONFIG -r resumes it)'
+            'run the inference first, in OpenICLInferTask (opencompass CONFIG -r resumes it; '
+            'gpassk status RUN says why it failed)'
         )
     responses: list[Response] = []
     models: dict[str, str] = {}

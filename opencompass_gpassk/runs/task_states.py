@@ -60,6 +60,13 @@ SERVE_IT = (
     'an environment of the engine (vllm serve, lmdeploy serve api_server) and give its URL to '
     'gpassk run --model'
 )
+REMEDIES = {
+    NO_ENGINE: SERVE_IT,
+    re.compile('NotImplementedError: Unsupported inferencer type'): (
+        'OpenICLInferConcurrentTask knows no inferencer of this package: set '
+        "infer['runner']['task'] = dict(type=OpenICLInferTask) in the config"
+    ),
+}
 BY_SCANCEL = 'cancelled with scancel'  # the last line of the log of such a task
 # torchrun's own exception doesn't describe the process that failed.
 LAUNCHERS = ('ChildFailedError',)
@@ -107,7 +114,10 @@ def last_exception(log: str) -> str | None:
     ]
     telling = [text for text in found if not text.startswith(LAUNCHERS)] or found
     if telling:
-        return f'{telling[-1]} ({SERVE_IT})' if NO_ENGINE.match(telling[-1]) else telling[-1]
+        remedies = [
+            f' ({told})' for pattern, told in REMEDIES.items() if pattern.match(telling[-1])
+        ]
+        return telling[-1] + ''.join(remedies)
     sudden = [line.strip() for line in lines if SUDDEN.match(line.strip())]
     return sudden[-1][:LONGEST] if sudden else None
 

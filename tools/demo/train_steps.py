@@ -48,9 +48,13 @@ TURNING = 6  # pairs of dimensions that tell a distance of one token from others
 SHARPNESS = 10.0  # of the attention to the token before
 STAGES = tuple(
     TrainingSettings(
-        learning_rate=rate, epochs=1, batch_size=16, device_batch=8, checkpoint_every=100_000
+        learning_rate=rate,
+        batch_size=16,
+        device_batch=8,
+        warmup=warmup,
+        checkpoint_every=100_000,
     )
-    for rate in (2e-3, 4e-4)
+    for rate, warmup in ((2e-3, 27), (4e-4, 7))
 )
 
 

@@ -1,42 +1,42 @@
 """RV-Bench as in arXiv 2501.11790: four worked examples before each problem.
 
-Each problem is decoded greedily, once. The examples of mathematics are Minerva's, as the installed
-OpenCompass holds them. Examples and problems are in English.
+Each problem is decoded greedily, once. The examples are turns of a chat after a system prompt;
+those of mathematics are Minerva's, as the installed OpenCompass holds them. Examples and problems
+are in English. An answer is right only if its text equals the gold answer's, as in the paper; no
+judge is asked.
 
 Environment variables:
 GPASSK_RV_SEED, GPASSK_RV_PER_GROUP: seed of the versions, and their number per question.
-GPASSK_MATCH: exact, if answers must equal the gold answer's text, as in the paper.
 """
 
 from mmengine.config import read_base
+from opencompass.openicl.icl_prompt_template import PromptTemplate
 
 from opencompass_gpassk.datasets import RVBench
+from opencompass_gpassk.evaluator import GPassKEvaluator
 
 with read_base():
-    from ..protocol import gpassk_eval_cfg, gpassk_greedy_infer_cfg, gpassk_reader_cfg
+    from ..protocol import gpassk_greedy_infer_cfg, gpassk_reader_cfg
 
-# abbr, source, prompt, seed, … __import__: a config can't call its imports.
-rvbench_4shot_settings = [
-    __import__('opencompass_gpassk.datasets.settings', fromlist=['settings']).rvbench(
-        source, greedy=True, prompt='4-shot'
-    )
-    for source in ('math', 'leetcode')
-]
-# A model that goes on after its answer poses itself the next problem.
-rvbench_4shot_stop = [__import__('opencompass_gpassk.datasets.prompts', fromlist=['examples']).STOP]
-rvbench_4shot_infer_cfg = dict(
-    prompt_template=gpassk_greedy_infer_cfg['prompt_template'],
-    retriever=gpassk_greedy_infer_cfg['retriever'],
-    inferencer=dict(gpassk_greedy_infer_cfg['inferencer'], stopping_criteria=rvbench_4shot_stop),
-)
+# A config can't call its imports.
+settings = __import__('opencompass_gpassk.datasets.settings', fromlist=['_'])
+prompts = __import__('opencompass_gpassk.datasets.prompts', fromlist=['_'])
 
 rvbench_4shot_gpassk_datasets = [
     dict(
         type=RVBench,
-        **settings,
+        **settings.rvbench(source, greedy=True, few_shot=True),
         reader_cfg=gpassk_reader_cfg,
-        infer_cfg=rvbench_4shot_infer_cfg,
-        eval_cfg=gpassk_eval_cfg,
+        infer_cfg=dict(
+            prompt_template=dict(type=PromptTemplate, template=prompts.few_shot_turns(source)),
+            retriever=gpassk_greedy_infer_cfg['retriever'],
+            # A model that goes on after its answer poses itself the next problem.
+            inferencer=dict(
+                gpassk_greedy_infer_cfg['inferencer'], stopping_criteria=[prompts.STOP]
+            ),
+        ),
+        eval_cfg=dict(evaluator=dict(type=GPassKEvaluator, judge=dict(mode='rule', match='exact'))),
     )
-    for settings in rvbench_4shot_settings
+    for source in ('math', 'leetcode')
 ]
+del settings, prompts

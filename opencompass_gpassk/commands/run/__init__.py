@@ -312,6 +312,14 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
         abbrs = [one['abbr'] for one in configs]
         if twice := [abbr for abbr in abbrs if abbrs.count(abbr) > 1]:
             raise ValueError(f'{kind}: two of them are called {twice[0]}; measure them in two jobs')
+    for one in models:
+        kind = str(one['type']).rpartition('.')[2]
+        if kind.startswith('OpenAI') and kind != 'OpenAICompatible' and 'tokenizer_path' not in one:
+            note(
+                f'{one["abbr"]}: {kind} loads a tokenizer from the hub, and without a network it '
+                'tries for minutes; set tokenizer_path in its config to a folder with one, or give '
+                'the URL as --model'
+            )
     _fit(models, datasets, args.max_out_len)
     summarizer = Config.fromfile(configs_folder() / 'summarizers/gpassk.py').to_dict()
     return {'models': models, 'datasets': datasets, 'summarizer': summarizer['summarizer']}

@@ -66,7 +66,8 @@ def _metrics(benchmark: Benchmark, k: int | None, m: int | None) -> Iterator[Met
     for family, side in _families():
         if family is ACCURACY and side is Side.PLAIN:
             yield GREEDY
-        for tau in benchmark.taus if family.has('tau') else [None]:
+        # At τ = 0 it is pass@k, which has its own column.
+        for tau in filter(None, benchmark.taus) if family.has('tau') else [None]:
             at_k, of_m = k if family.has('k') else None, m if family.has('m') else None
             yield family(k=at_k, tau=tau, m=of_m).on(side)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations, count
@@ -264,22 +264,37 @@ def _labels(results: Sequence[ModelResult]) -> list[str]:
 
     They share one if they are below the same folder and have the same full model name. Models in
     different folders may be different ones, and so may long names with the same beginning. If a
-    model has several results on a data set, each of its runs is a row.
+    model has several results on a data set, each of its runs is a row. Where the sampling differs,
+    the label says how.
     """
     counts = Counter((_origin(found), found.model, found.dataset) for found in results)
     several = {key[:2] for key, times in counts.items() if times > 1}
-    names: dict[tuple[str, ...], str] = {}
-    taken: set[str] = set()
-    labels = []
-    for found in results:
-        model = (_origin(found), found.model)
-        key = (*model, found.time if model in several else '')
-        if key not in names:
-            name = f'{named(found.model)} [{found.time}]' if key[2] else named(found.model)
-            names[key] = _unused(name, taken)
-            taken.add(names[key])
-        labels.append(names[key])
-    return labels
+    models = [(_origin(found), found.model) for found in results]
+    keys = [
+        (*model, found.time if model in several else '')
+        for model, found in zip(models, results, strict=True)
+    ]
+    sampling: dict[Row, Set[tuple[str, object]]] = {}
+    for key, found in zip(keys, results, strict=True):
+        if not found.result.greedy:
+            own = found.result.signature.sampling.items()
+            sampling[key] = sampling.get(key, own) & own
+    names: dict[Row, str] = {}
+    for key in dict.fromkeys(keys):
+        names[key] = _unused(_label(key, sampling), names.values())
+    return [names[key] for key in keys]
+
+
+Row = tuple[str, str, str]  # folder, model, and the time if several runs of it are rows
+
+
+def _label(row: Row, sampling: Mapping[Row, Set[tuple[str, object]]]) -> str:
+    name = named(row[1])
+    peers = [one for other, one in sampling.items() if named(other[1]) == name]
+    special = [item for item in sampling.get(row, ()) if any(item not in one for one in peers)]
+    if special:
+        return f'{name} ({", ".join(named(f"{key} {value}") for key, value in sorted(special))})'
+    return f'{name} [{row[2]}]' if row[2] else name
 
 
 def _origin(found: ModelResult) -> str:

@@ -40,13 +40,10 @@ from opencompass_gpassk.report.page.drawings import (
 from opencompass_gpassk.report.page.problems import PageProblem, named
 from opencompass_gpassk.results.metric import (
     ACCURACY,
-    CR,
-    CR_BY_CHANCE,
     DROP,
     G_PASS,
     GROUP_ACCURACY,
     OOR,
-    OOR_BY_CHANCE,
     PASS,
     SP_ACCURACY,
     STABILITY_GAP,
@@ -61,7 +58,6 @@ from opencompass_gpassk.trials import ORIGINAL
 MOST_PANELS = 3  # k for which a data set has a panel: the greatest
 MOST_COLUMNS = 6  # columns of the board beside rank and model
 APART_SHOWN = 10  # problems of a pair in which two models differ most
-BY_CHANCE = {CR: CR_BY_CHANCE, OOR: OOR_BY_CHANCE}
 
 
 def sections(data: PageData) -> list[dict[str, Any]]:
@@ -179,9 +175,6 @@ def _cell(entry: Entry, metric: Metric, *, greedy: bool = False) -> list[str]:
     """Return the lines of a cell: the metric, its interval, and what else is known of it."""
     value = known(entry, metric)
     more = [told_interval(value)]
-    chance = BY_CHANCE.get(metric.family)
-    if chance and (by_chance := known(entry, chance())) is not None:
-        more.append(f'by chance {percent(by_chance)}')
     if greedy and metric == AVERAGE and (once := known(entry, GREEDY)) is not None:
         more.append(f'greedy {percent(once)}')
     if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):

@@ -1,21 +1,15 @@
-"""Drop from greedy accuracy to G-Pass@k by difficulty, as in Table 4 of arXiv 2412.13147."""
+"""pass@k, greedy accuracy and G-Pass@k by difficulty, as in Table 4 of arXiv 2412.13147."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from opencompass_gpassk.report.board import (
-    LEVELS,
-    Benchmark,
-    Board,
-    breakdowns,
-    group_order,
-)
+from opencompass_gpassk.report.board import LEVELS, Benchmark, Board, group_order
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.column import group_sizes
 from opencompass_gpassk.report.tables.table import DIFFICULTY, Cell, Table
-from opencompass_gpassk.results.metric import G_PASS, Metric
+from opencompass_gpassk.results.metric import G_PASS, PASS, Metric
 from opencompass_gpassk.results.result import Entry
 
 ALL = 'all'
@@ -26,10 +20,13 @@ LEGEND = (
 
 
 def difficulties(benchmark: Benchmark) -> list[str]:
-    """Return the groups of problems by difficulty, from easy to hard; empty if it is unknown."""
-    rows = breakdowns(comparable(benchmark))
-    labels = {label for kind in LEVELS for label, _ in rows.get(kind, ())}
-    return sorted(labels, key=group_order)
+    """Return the groups of problems by difficulty, from easy to hard; else the splits, if any."""
+    groups = [item for entry in comparable(benchmark) for item in entry.groups.items()]
+    of_levels = {label for label, group in groups if {*group.fields} <= {*LEVELS}}
+    return sorted(
+        of_levels or {label for label, group in groups if [*group.fields] == ['split']},
+        key=group_order,
+    )
 
 
 def declines(entry: Entry, group: str = '') -> tuple[float, float, float, float]:
@@ -90,11 +87,12 @@ def _table(benchmark: Benchmark) -> Table | None:
     rows: list[list[Cell]] = [
         [
             *(level or ALL, *size, entry.label, entry.ks[-1]),
+            number(entry.metric(PASS(k=entry.ks[-1]), level)),
             *declines(entry, level),
         ]
         for (level, entry), size in zip(shown, counts, strict=True)
     ]
-    columns = ['difficulty', *sizes, 'model', 'k', 'Greedy', strictest_heading(entries)]
+    columns = ['difficulty', *sizes, 'model', 'k', 'pass@k', 'Greedy', strictest_heading(entries)]
     columns += ['drop (points)', 'drop (%)']
     return Table(
         f'{benchmark.name}: drop from greedy by difficulty',

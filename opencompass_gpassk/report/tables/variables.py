@@ -12,11 +12,16 @@ from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.tables.table import Cell, Table
 from opencompass_gpassk.results.metric import (
     ACCURACY,
+    BETWEEN_SAMPLES,
+    BETWEEN_VERSIONS,
     CR,
+    CR_BY_CHANCE,
     DROP,
     GROUP_ACCURACY,
     OOR,
     OOR_BY_CHANCE,
+    OOR_LESS_CHANCE,
+    POOLED_G_PASS,
     SP_ACCURACY,
     UNDERSTANDING_SCORE,
     Metric,
@@ -24,6 +29,8 @@ from opencompass_gpassk.results.metric import (
 )
 from opencompass_gpassk.results.result import Entry, resting_on
 
+# Of use to who asks for them, in the result's JSON.
+IN_JSON = (CR_BY_CHANCE, OOR_LESS_CHANCE, POOLED_G_PASS, BETWEEN_VERSIONS, BETWEEN_SAMPLES)
 HEADLINE = (UNDERSTANDING_SCORE, SP_ACCURACY, GROUP_ACCURACY, CR, OOR, OOR_BY_CHANCE)
 LEGEND = (
     'asked: questions, in brackets those with a right original; SP: of originals, RV: of versions '
@@ -168,18 +175,15 @@ def _missing(found: Iterable[Entry]) -> Iterable[str]:
 
 
 def _stability(benchmark: str, measured: Sequence[Entry]) -> Table:
-    """Return drop, understanding, G-Pass over versions and the variances."""
+    """Return drop, understanding, and G-Pass over versions."""
     metrics = [
         metric
         for metric in dict.fromkeys(metric for one in measured for metric in one.result.measured())
         if metric.family.over in (Over.QUESTIONS, Over.RIGHT_ORIGINALS)
-        and metric.family not in HEADLINE
+        and metric.family not in (*HEADLINE, *IN_JSON)
     ]
     rows = [[one.label, one.panel[1], _asked([one]), *map(one.metric, metrics)] for one in measured]
-    legend = [
-        'complete, partial, collapsed: of questions with a right original; variances times 100 '
-        '(docs/metrics.md)'
-    ]
+    legend = ['complete, partial, collapsed: of questions with a right original (docs/metrics.md)']
     title = f'{benchmark}: understanding'
     headings = [one.key for one in metrics]
     columns = ['model', 'responses', 'asked', *headings]
