@@ -99,12 +99,16 @@ def as_row(value: Any) -> dict[str, Any]:
     return value
 
 
-# Other programs' names of our fields.
+# Other programs' names of our fields, the likeliest first; a name may also contain one of them.
 OTHER_NAMES = {
-    'question': ('problem', 'prompt', 'input', 'query', 'instruction'),
-    'answer': ('gold', 'gold_answer', 'target', 'label', 'reference', 'expected', 'solution'),
-    'samples': ('responses', 'response', 'outputs', 'completions', 'generations', 'predictions'),
+    'question': ('question', 'problem', 'prompt', 'input', 'query', 'instruction'),
+    'answer': (
+        *('answer', 'gold', 'target', 'label', 'reference', 'expected', 'truth', 'gt', 'solution'),
+    ),
+    'samples': ('sample', 'response', 'output', 'completion', 'generation', 'prediction'),
 }
+LONG = 200  # characters of a text that is no answer
+SHORT = 60  # characters of a text that may be an option, and no response
 
 
 def fields_of(row: Mapping[str, Any]) -> str:
@@ -116,21 +120,50 @@ def fields_of(row: Mapping[str, Any]) -> str:
 def columns_option(
     row: Mapping[str, Any], needed: Collection[str], other: Collection[str] = ()
 ) -> str:
-    """Return ``--columns`` with likely names of fields that a row lacks; '' if it lacks none.
+    """Return ``--columns`` with the fields that may be those that a row lacks; '' if none may.
+
+    They are told by what they hold and by their names: the samples are the list of the longest
+    texts, and an answer is short.
 
     Args:
         row: The row.
         needed: Fields that a row needs.
-        other: Fields that are only told if a likely name is there.
+        other: Fields that are only told if one of a likely name is there.
     """
-    pairs = []
-    for field in (*other, *needed):
-        names = {field.lower(), *OTHER_NAMES.get(field, ())}
-        like = next((str(one) for one in row if str(one).lower() in names), '')
-        if field not in row and (like or field in needed):
-            one = 'sample' if field == 'samples' and isinstance(row.get(like), str) else field
-            pairs.append(f'{one}={like or "YOUR_COLUMN"}')
+    free = dict(row)
+    found = {}
+    for field in ('samples', 'question', 'answer'):  # the surest first
+        fits = {name: fit for name in free if (fit := _fit(field, str(name), free[name]))}
+        best = max(fits, key=fits.__getitem__, default=None)
+        if (
+            field in row
+            or best is None
+            or not (field in needed or (field in other and fits[best][0]))
+        ):
+            free.pop(field, None)
+            continue
+        one = field == 'samples' and isinstance(free.pop(best), str)
+        found[field] = f'{"sample" if one else field}={best}'
+        free.pop(best, None)
+    pairs = [found[field] for field in (*other, *needed) if field in found]
     return f'--columns {" ".join(pairs)}' if pairs else ''
+
+
+def _fit(field: str, name: str, value: Any) -> tuple[float, ...]:
+    """Return how well a field may be one of ours, greater if better; () if it can't be."""
+    listed = isinstance(value, list)
+    texts = value if listed else [value]
+    kinds = str | int | float if field == 'answer' else str
+    if not texts or not all(isinstance(one, kinds) and type(one) is not bool for one in texts):
+        return ()
+    length = sum(len(str(one)) for one in texts) / len(texts)
+    if (field == 'question' and listed) or (field == 'answer' and not 0 < length <= LONG):
+        return ()
+    named = {own for own, names in OTHER_NAMES.items() if any(one in name.lower() for one in names)}
+    likely = named == {field}
+    if field == 'answer':
+        return likely, -length
+    return likely or (listed and length > SHORT), listed, length
 
 
 def row_line(row: Mapping[str, Any]) -> str:

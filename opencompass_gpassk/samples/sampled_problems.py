@@ -9,15 +9,23 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from opencompass_gpassk.answers.check import accepted
+from opencompass_gpassk.answers.reader import stated
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.responses import Identity, Response
 from opencompass_gpassk.runs.predictions import Gaps
 from opencompass_gpassk.trials import Problem
+
+# How a gold answer begins that is announced: 正确答案:D。, The answer is 72.
+ANNOUNCED = re.compile(
+    r'\W*(?:the\s)?\W*(?:(?:correct|final|right)\s)?answer\W|\W*(?:正确|参考|标准)?答案',
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -33,9 +41,14 @@ class SampledProblems:
         planned: Samples of each problem that the run's config asked for; 0 if unknown.
         gaps: What is missing of them or there twice, in words; '' if nothing.
         missing: Number of the planned responses that are missing.
-        drawn_by: Identity of the model, as a run noted it; '' if unknown.
         named: Whether the problems' ids are the data's own, not their places in a file.
         recorded: Whether they are from a run of OpenCompass, whose questions are prompts.
+        path: The file or the run.
+        protocol: How they were drawn, as far as the source says: field → value.
+        prompt_hashes: Problem → hash of its whole prompt, where that is more than the question.
+        warnings: What a reader of the result must know of the source.
+        ids: The ids of the planned problems, as far as the source says.
+        count: Number of the planned problems; 0 if unknown.
     """
 
     name: str
@@ -46,9 +59,14 @@ class SampledProblems:
     planned: int = 0
     gaps: str = ''
     missing: int = 0
-    drawn_by: str = ''
     named: bool = False
     recorded: bool = False
+    path: str = ''
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    prompt_hashes: Mapping[str, str] = field(default_factory=dict)
+    warnings: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    count: int = 0
 
     @property
     def n(self) -> int:
@@ -80,39 +98,57 @@ class SampledProblems:
         return Counter(r.identity[0] for r in self.responses if r.identity)
 
 
-def final_gold(gold: str) -> str:
-    """Return the final answer of a gold answer; GSM8K's is a worked solution before ``####``."""
-    return gold.rsplit('####', 1)[-1].strip()
+def final_gold(golds: Sequence[str]) -> str:
+    """Return the final answer of a gold answer, or of several of which any is right.
+
+    GSM8K's is a worked solution before ``####``; others announce it, as a response does.
+    """
+    finals = [gold.rsplit('####', 1)[-1].strip() for gold in golds]
+    read = [stated(one) or one if ANNOUNCED.match(one) else one for one in finals]
+    return accepted(list(dict.fromkeys(filter(None, read))) or [''])
 
 
 def joined(
-    parts: Sequence[SampledProblems], report: Callable[[str], None] = lambda told: None
+    parts: Sequence[SampledProblems],
+    report: Callable[[str], None] = lambda told: None,
+    *,
+    anyway: bool = False,
 ) -> SampledProblems:
     """Join problems and responses of one model, by problem and by key.
 
     Problems are the same if their ids are equal, or, if a source doesn't name its problems, if
     question and gold answer are. Responses with equal keys are one; those without a key are
-    further samples.
+    further samples, unless their texts in order repeat those of another source: these are copies.
 
     Args:
         parts: The sources, at least one.
         report: Takes a message on what was joined.
+        anyway: Join sources that differ in how they were drawn, and name it in a warning.
 
     Raises:
-        ValueError: If problems of one id differ, or texts of one key do; it names both places.
+        ValueError: If problems of one id differ, or texts of one key do; it names both places. If
+            sources differ in their protocol; it names the fields.
     """
     if len(parts) == 1 and parts[0].recorded:  # its replicas keep their numbers
         return parts[0]
     named = all(part.named for part in parts)
+    keys = [_problem_keys(part, by_id=named) for part in parts]
+    told = [told for part in parts for told in _of_part(part, len(parts) > 1)]
+    if different := _different(parts, keys):
+        if not anyway:
+            raise ValueError(
+                f'{different}; this is not one measurement. Score them one by one, or add '
+                '--join-anyway'
+            )
+        told.append(f'joined by --join-anyway, though {different}')
     problems: dict[Any, Problem] = {}
     places: dict[Any, str] = {}
     draws: dict[Any, dict[object, Response]] = {}  # problem → what names a draw → response
     repeated = 0
-    for part in parts:
-        keys = _problem_keys(part, by_id=named)
+    for part, of_part in zip(parts, keys, strict=True):
         place = {one.identity[0]: one.location for one in reversed(part.responses) if one.identity}
         for problem in part.problems:
-            key = keys[problem.problem_id]
+            key = of_part[problem.problem_id]
             known = problems.setdefault(key, problem)
             here = place.get(problem.problem_id, part.name)
             places.setdefault(key, here)
@@ -123,8 +159,15 @@ def joined(
                     f'{short_line(problem.gold, 60)!r}; join answers to the same data alone, or '
                     'give each problem its own id'
                 )
+        copies = _copies(part, of_part, draws)
+        if copies:
+            number = counted(len(copies), 'response')
+            told.append(f'{part.path}: {number} repeat those of another file: each counts once')
+            report(told[-1])
         for response in part.responses:
-            of_problem = draws.setdefault(keys[_problem_id(response)], {})
+            if response.identity in copies:
+                continue
+            of_problem = draws.setdefault(of_part[_problem_id(response)], {})
             draw = response.key or object()  # without a key, each is a draw of its own
             other = of_problem.get(draw)
             if other is None or (other.lost and not response.lost):
@@ -148,23 +191,107 @@ def joined(
         drawn = _as_drawn(list(draws.get(key, {}).values()))
         missing += [one.identity for one in drawn if one.identity and not one.location]
         responses += [replace(one, identity=(own, i)) for i, one in enumerate(drawn)]
-    told = [str(Gaps(len(responses), missing, []))] if missing else []
-    models = sorted({part.drawn_by for part in parts} - {''})
-    if len(models) > 1:
-        told.append(
-            f'the configs of the joined runs differ in the model: {" and ".join(models)}; it '
-            'should be the same under two names'
-        )
-    return SampledProblems(
+    gaps = str(Gaps(len(responses), missing, [])) if missing else ''
+    whole = SampledProblems(
         parts[0].name,
         [replace(problems[key], problem_id=own) for key, own in zip(order, ids, strict=True)],
         responses,
         parts[0].model,
         prompts=all(part.prompts for part in parts),
-        gaps='; '.join(told),
+        gaps=gaps,
         missing=len(missing),
         named=named,
         recorded=parts[0].recorded,
+        warnings=told,
+        ids=list(dict.fromkeys(own for part in parts for own in part.ids)),
+        count=max(part.count for part in parts),
+    )
+    return _with_absent(whole)
+
+
+def _of_part(part: SampledProblems, several: bool) -> list[str]:
+    """Return the warnings of a source, and how many of its samples are lost, by the reason."""
+    lost = Counter(one.lost for one in part.responses if one.lost and not part.recorded)
+    told = [
+        *part.warnings,
+        *(f'{counted(count, "sample")} lost: {reason}' for reason, count in lost.items()),
+    ]
+    return [f'{part.path}: {one}' if several else one for one in told]
+
+
+def _different(parts: Sequence[SampledProblems], keys: Sequence[Mapping[str, Any]]) -> str:
+    """Return in which fields sources differ that both state how they were drawn; '' if in none."""
+    stated: dict[str, tuple[str, Any]] = {}
+    asked: dict[Any, tuple[str, str]] = {}
+    found: dict[str, str] = {}
+    for part, of_part in zip(parts, keys, strict=True):
+        for name, value in part.protocol.items():
+            path, other = stated.setdefault(name, (part.path, value))
+            if other != value:
+                shown = [short_line(str(one), 60) for one in (other, value)]
+                found.setdefault(name, f'{name} ({shown[0]} in {path}, {shown[1]} in {part.path})')
+        for own, value in part.prompt_hashes.items():
+            path, other = asked.setdefault(of_part[own], (part.path, value))
+            if other != value:
+                found.setdefault('prompt', f'prompt (of problem {own!r} in {path} and {part.path})')
+    return f'the logs differ in {", ".join(found.values())}' if found else ''
+
+
+def _copies(
+    part: SampledProblems, keys: Mapping[str, Any], known: Mapping[Any, Mapping[object, Response]]
+) -> set[Identity]:
+    """Return those of a source's responses without a key that other sources have in this order.
+
+    For chance not to make copies of draws, they are so only if this holds for all problems that
+    are known: of each the texts of one side are among those of the other, in order.
+    """
+    own: dict[Any, list[Response]] = {}
+    for response in part.responses:
+        if response.identity and not response.key and not response.lost:
+            own.setdefault(keys[response.identity[0]], []).append(response)
+    copies: set[Identity] = set()
+    for key in own.keys() & known.keys():
+        texts = [one.text for one in known[key].values() if not one.key and not one.lost]
+        again = [one.text for one in own[key]]
+        shorter, longer = sorted((again, texts), key=len)
+        places = _places_in_order(shorter, longer)
+        if places is None:
+            return set()
+        same = own[key] if shorter is again else [own[key][at] for at in places]
+        copies |= {one.identity for one in same if one.identity}
+    return copies
+
+
+def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int] | None:
+    """Return the places of texts that follow one another among others; None if they don't."""
+    rest = iter(enumerate(among))
+    places = [next((at for at, other in rest if other == text), -1) for text in texts]
+    return None if -1 in places else places
+
+
+def _with_absent(sampled: SampledProblems) -> SampledProblems:
+    """Add the problems that the sources planned and lack, each with lost samples."""
+    known = {problem.problem_id for problem in sampled.problems}
+    absent = [own for own in sampled.ids if own not in known]
+    unnamed = max(0, sampled.count - len(known) - len(absent))
+    numbers = (str(i) for i in itertools.count(1))
+    absent += itertools.islice((own for own in numbers if own not in known), unnamed)
+    if not absent:
+        return sampled
+    lost = [
+        Response('', '', (own, i), lost='its problem is not in the log')
+        for own in absent
+        for i in range(sampled.n)
+    ]
+    told = (
+        f'{counted(len(absent), "problem")} of {len(known) + len(absent)} planned ones are not in '
+        'the log: their samples count as lost'
+    )
+    return replace(
+        sampled,
+        problems=sampled.problems + [Problem(own) for own in absent],
+        responses=sampled.responses + lost,
+        warnings=[*sampled.warnings, told],
     )
 
 

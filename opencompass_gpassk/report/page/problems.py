@@ -16,7 +16,7 @@ from opencompass_gpassk.formats.stored_files import read_members
 from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
 from opencompass_gpassk.results.read import ModelResult, without_texts
 from opencompass_gpassk.results.result import ProblemRow
-from opencompass_gpassk.samples.sample_files import read_samples
+from opencompass_gpassk.samples.sample_files import LogReader
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 LONGEST = 20_000  # characters of a response on the page
@@ -72,9 +72,9 @@ def read_responses(
 ) -> dict[str, Response]:
     """Return location → response for the trials whose responses can be found.
 
-    A run's responses are read from its own files. Samples are read from the path given to ``gpassk
-    score``, relative to the current folder or to the result. The file may have changed since, so it
-    is only used if all its responses still contain the scored answers.
+    A run's responses are read from its own files. Samples are read from the path that the trials
+    name, relative to the result. The file may have changed since, so it is only used if all its
+    responses still contain the scored answers.
 
     Args:
         trials: Their ``response`` is ``predictions/<model>/<file>.json#key`` as in runs of
@@ -169,9 +169,7 @@ def _in_run(name: str, run: Path) -> Path | None:
 
 def _samples(name: str, beside: Path) -> Path | None:
     """Return the file with exactly this name; in other folders it may be another model's."""
-    if Path(name).exists():
-        return Path(name)
-    return None if Path(name).is_absolute() else _in_run(name, beside)
+    return beside / name if (beside / name).exists() else None
 
 
 def _gives(text: str, answer: str | None) -> bool:
@@ -191,10 +189,10 @@ def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, st
 def _of_samples(
     path: Path, keys: Collection[str], columns: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    for response in read_samples(str(path), skip_bad=True, columns=columns).responses:
-        key = response.location.rpartition('#')[2]
-        if key in keys and not response.lost:
-            yield key, response.text
+    for location, text in LogReader(str(path), columns=columns).texts():
+        key = location.rpartition('#')[2]
+        if key in keys:
+            yield key, text
 
 
 LONGEST_QUESTION = 20_000

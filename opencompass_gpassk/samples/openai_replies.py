@@ -1,0 +1,81 @@
+"""Replies of servers that speak OpenAI's protocol: files of a batch, or of chat completions.
+
+A line of a batch's results holds the reply to one request::
+
+    {"custom_id": "p7-2", "error": null, "response": {"status_code": 200, "body": {
+       "model": …, "choices": [{"message": {"content": "…"}, "finish_reason": "stop"}],
+       "usage": {"prompt_tokens": 9, "completion_tokens": 40}}}}
+
+A line may also be such a body alone, perhaps with fields of your own beside it: the question, the
+gold answer, the prompt or the ``messages`` that were asked. Replies seldom hold a question and
+never a gold answer; ``--gold FILE --on custom_id=id`` takes both from a second file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opencompass_gpassk.samples.inspect_logs import last_text, message_text
+from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool, part
+
+
+def _stated(log: Log) -> Stated:
+    body = _body(log.head)
+    model = body.get('model') if isinstance(body, dict) else None
+    return Stated(model, protocol={'model': model}) if isinstance(model, str) else Stated()
+
+
+def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+    body, messages = _body(fields), fields.get('messages')
+    asked = [fields.get('question'), fields.get('prompt')]
+    asked += [last_text(messages, 'user')] if isinstance(messages, list) else []
+    failed = not isinstance(body, dict) or not body.get('choices')
+    error = fields.get('error') or (body.get('error') if isinstance(body, dict) else None)
+    why = error.get('message') or error.get('code') if isinstance(error, dict) else error
+    lost = {'text': None, 'lost': f'the request failed: {why or "there is no choice"}'}
+    own = fields.get('custom_id', fields.get('id'))
+    return {
+        'question': next((one for one in asked if isinstance(one, str)), None),
+        'answer': fields.get('answer'),
+        'samples': [{'id': own} | one for one in ([lost] if failed else reply_samples(body))],
+    }
+
+
+def _body(fields: Fields) -> Any:
+    response = fields.get('response')
+    return response.get('body', response) if isinstance(response, dict) else fields
+
+
+def reply_samples(body: Fields) -> list[Fields]:
+    """Return the choices of a chat completion, or of a completion, as samples.
+
+    The tokens of several choices are known together alone.
+    """
+    usage, choices = body.get('usage'), part(body, 'choices', of=list)
+    known = usage if isinstance(usage, dict) else {}
+    return [
+        {
+            'text': _text(one),
+            'finish_reason': one.get('finish_reason'),
+            'tokens': known.get('completion_tokens') if len(choices) == 1 else None,
+            'prompt_tokens': known.get('prompt_tokens'),
+        }
+        for one in choices
+    ]
+
+
+def _text(choice: Fields) -> str | None:
+    if isinstance(text := choice.get('text'), str):
+        return text
+    message = part(choice, 'message', of=dict)
+    return None if message.get('content') is None else message_text(message)
+
+
+OPENAI = Tool(
+    'openai',
+    ['batch_*_output.jsonl'],
+    [{'custom_id', 'response'}, {'choices', 'object'}, {'choices', 'usage'}],
+    _stated,
+    _row,
+    several=True,
+)
