@@ -96,6 +96,8 @@ def test_two_files_of_one_seed_are_a_conflict(
     first = outputs(tmp_path / 'a/aime24') / 'output-rs0.jsonl'
     second = outputs(tmp_path / 'b/aime24', generation='other') / 'output-rs0.jsonl'
     assert main(['score', str(first), str(second)]) == 1
+    assert 'do not say which model they are of' in capsys.readouterr().err
+    assert main(['score', str(first), str(second), '--model', 'm']) == 1
     told = capsys.readouterr().err
     assert f'{first}#1/0 and {second}#1/0 have the same key' in told
 

@@ -42,12 +42,13 @@ LIMITS = ('message_limit', 'token_limit', 'time_limit', 'working_limit', 'cost_l
 
 
 def _stated(log: Log) -> Stated:
-    told, plan = part(log.head, 'eval', of=dict), object_in(log.head, 'plan')
+    model, task = part(log.head, 'eval', 'model'), part(log.head, 'eval', 'task')
+    told, plan = log.head['eval'], object_in(log.head, 'plan')
     config, dataset = object_in(told, 'config'), object_in(told, 'dataset')
     drawn = object_in(plan, 'config') | object_in(told, 'model_generate_config')
     steps = plan.get('steps')
     protocol = {
-        'model': part(log.head, 'eval', 'model'),
+        'model': model,
         **{name: drawn[name] for name in drawn if name not in NO_PROTOCOL},
         **{name: config[name] for name in LIMITS if name in config},
         'task_args': object_in(told, 'task_args'),
@@ -68,8 +69,8 @@ def _stated(log: Log) -> Stated:
     epochs = number_in(config, 'epochs') or 1
     total = number_in(object_in(log.head, 'results'), 'total_samples')
     return Stated(
-        protocol['model'],
-        part(log.head, 'eval', 'task'),
+        model,
+        task,
         protocol,
         warnings,
         ids,

@@ -32,6 +32,7 @@ from opencompass_gpassk.samples.log_files import (
     UnscorableError,
     counted_tokens,
     gold_answers,
+    object_in,
     part,
     verdict,
 )
@@ -52,31 +53,38 @@ def _stated(log: Log) -> Stated:
 
 
 def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+    row: Fields
     if 'full_prompt' in fields:
-        texts, tokens = part(fields, 'predictions', of=list), fields.get('cont_tokens')
-        if isinstance(tokens, list) and len(tokens) == 1 < len(texts):
-            tokens = tokens[0]  # of all samples of one request
         prompt = str(fields['full_prompt'])
-        row: Fields = {'question': fields.get('example') or prompt, 'prompt': prompt}
+        row = {'question': fields.get('example') or prompt, 'prompt': prompt}
         row['answer'] = gold_answers(fields, 'gold')
-        given, metrics = fields.get('input_tokens'), fields.get('metrics')
-        given = given[0] if isinstance(given, list) and given else None
+        where: tuple[str, ...] = ('predictions',)
+        tokens, given = fields.get('cont_tokens'), None
+        metrics = fields.get('metrics')
     else:
         old = '__' if '__doc__' in fields else ''
-        doc, response = (part(fields, f'{old}{x}{old}', of=dict) for x in ('doc', 'model_response'))
-        texts, tokens = part(response, 'text', of=list), response.get('output_tokens')
-        row = {'id': doc.get('id') or None, 'question': part(doc, 'query'), 'answer': _golds(doc)}
-        given, metrics = response.get('input_tokens'), fields.get(f'{old}metric{old}')
-    if any(isinstance(text, (int, float, list)) for text in texts):
-        raise UnscorableError('it holds likelihoods, not texts; score a generating task')
+        doc, response = f'{old}doc{old}', f'{old}model_response{old}'
+        where = (response, 'text')
+        replied = object_in(fields, response)
+        tokens, given = replied.get('output_tokens'), replied.get('input_tokens')
+        row = {
+            'id': part(fields, doc, of=dict).get('id') or None,
+            'question': part(fields, doc, 'query'),
+            'answer': _golds(fields, doc),
+        }
+        metrics = fields.get(f'{old}metric{old}')
+    texts = part(fields, *where, of=list)
+    if texts and all(isinstance(text, float | list) for text in texts):
+        raise UnscorableError(f'field {where[-1]}: likelihoods, not texts; score a generating task')
+    if isinstance(tokens, list) and len(tokens) == 1 < len(texts):
+        tokens = tokens[0]  # of all samples of one request
     counts = list(map(counted_tokens, tokens)) if isinstance(tokens, list) else []
-    counts = counts if len(counts) == len(texts) else [None] * len(texts)
     theirs, said = _verdict(metrics, len(texts))
     return row | {
         'samples': [
             {
-                'text': part(texts, i, of=(str, type(None))),
-                'tokens': counts[i],
+                'text': part(fields, *where, i, of=(str, type(None))),
+                'tokens': counts[i] if len(counts) == len(texts) else None,
                 'prompt_tokens': counted_tokens(given),
                 'verdict': said,
             }
@@ -86,12 +94,12 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | str:
     }
 
 
-def _golds(doc: Fields) -> list[str]:
-    index = part(doc, 'gold_index', of=(int, list))
+def _golds(fields: Fields, doc: str) -> list[str]:
+    index = part(fields, doc, 'gold_index', of=(int, list))
     places = index if isinstance(index, list) else [index]
-    if any(type(one) is not int or one < 0 for one in places):
-        raise ValueError(f'field gold_index is {str(index)[:60]}; it counts from 0')
-    return gold_answers({'choices': [part(doc, 'choices', one) for one in places]}, 'choices')
+    if not all(type(one) is int and one >= 0 for one in places):
+        raise ValueError(f'field {doc}.gold_index is {str(index)[:60]}; it counts from 0')
+    return [part(fields, doc, 'choices', one) for one in places]
 
 
 def _verdict(metrics: Any, count: int) -> tuple[str, bool | None]:

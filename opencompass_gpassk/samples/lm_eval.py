@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.formats.jsonlines import OTHER_NAMES
+from opencompass_gpassk.formats.jsonlines import OTHER_NAMES, fields_of
 from opencompass_gpassk.formats.stored_files import read_object
 from opencompass_gpassk.samples.log_files import (
     Fields,
@@ -81,9 +81,11 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | str:
             raise ValueError(f'field doc_id: {own!r} is used before, with other responses')
         return 'passed over: the same responses, under another filter'
     log.kept[own] = digest
-    known = ('question', *OTHER_NAMES['question'])
+    known = OTHER_NAMES['question']
     question = next((doc[name] for name in known if isinstance(doc.get(name), str)), None)
     prompt = _request(fields, 0)
+    if question is None and prompt is None:
+        raise ValueError(f'field arguments: it holds no prompt; {fields_of(fields)}')
     samples: list[Fields] = [{'text': text} for text in texts]
     metrics = fields.get('metrics')
     names = metrics if isinstance(metrics, list) else ['exact_match', 'acc']

@@ -146,17 +146,16 @@ def gold_answers(fields: Fields, name: str) -> list[str]:
         ValueError: If one is neither a text nor a finite number; it names the field.
     """
     value = fields.get(name)
-    values = [
-        one for one in (value if isinstance(value, list) else [value]) if one not in (None, '')
-    ]
-    golds = [text_of(one) for one in values]
+    given = value if isinstance(value, list) else [value]
+    given = [one for one in given if one is not None and str(one).strip()]
+    golds = [text_of(one) for one in given]
     if not golds:
         raise UnscorableError(f'field {name}: the gold answer is missing; {fields_of(fields)}')
     if not all(golds) or len(golds) > MOST_GOLDS:
         told = short_line(repr(value)[:200], 60)
         raise ValueError(
-            f'field {name} is {told}: give a gold answer as a text or a finite number, or a list '
-            f'of at most {MOST_GOLDS} that are accepted'
+            f'field {name} is {told}, not a text, a finite number, or a list of at most '
+            f'{MOST_GOLDS} accepted ones; give the gold answer so'
         )
     return golds
 

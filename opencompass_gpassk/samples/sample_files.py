@@ -228,7 +228,9 @@ class _Collected:
             if at < 0 or (own, at) in self.responses:
                 at = self._next[own]
             self._next[own] = max(self._next[own], at + 1)
-            self.responses[own, at] = replace(response, identity=(own, at))
+            # A lost sample that was planned may be made up by another log: it has no place.
+            place = '' if 'epoch' in row and response.lost else response.location
+            self.responses[own, at] = replace(response, identity=(own, at), location=place)
 
     def sampled(self, name: str, model: str, stated: Stated) -> SampledProblems:
         """Return what was added; of planned samples, those that are not there are lost.
@@ -314,7 +316,10 @@ def _other_names(row: Fields) -> str:
 
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     if row.get('answer') is None:
-        raise UnscorableError(f'field answer: the gold answer is missing; {_other_names(row)}')
+        raise UnscorableError(
+            f'field answer: the gold answer is missing; {_other_names(row)}; or name a second file '
+            'that has it, with --gold FILE --on FIELD=FIELD'
+        )
     if not (final := final_gold(gold_answers(row, 'answer'))):
         raise ValueError('field answer: the gold answer is empty; give one')
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}

@@ -133,7 +133,9 @@ def joined(
         return parts[0]
     named = all(part.named for part in parts)
     keys = [_problem_keys(part, by_id=named) for part in parts]
-    told = [told for part in parts for told in _of_part(part, len(parts) > 1)]
+    told = [
+        f'{part.path}: {one}' if len(parts) > 1 else one for part in parts for one in part.warnings
+    ]
     if different := _different(parts, keys):
         if not anyway:
             raise ValueError(
@@ -191,14 +193,13 @@ def joined(
         drawn = _as_drawn(list(draws.get(key, {}).values()))
         missing += [one.identity for one in drawn if one.identity and not one.location]
         responses += [replace(one, identity=(own, i)) for i, one in enumerate(drawn)]
-    gaps = str(Gaps(len(responses), missing, [])) if missing else ''
     whole = SampledProblems(
         parts[0].name,
         [replace(problems[key], problem_id=own) for key, own in zip(order, ids, strict=True)],
         responses,
         parts[0].model,
         prompts=all(part.prompts for part in parts),
-        gaps=gaps,
+        gaps=str(Gaps(len(responses), missing, [])) if missing and parts[0].recorded else '',
         missing=len(missing),
         named=named,
         recorded=parts[0].recorded,
@@ -206,17 +207,7 @@ def joined(
         ids=list(dict.fromkeys(own for part in parts for own in part.ids)),
         count=max(part.count for part in parts),
     )
-    return _with_absent(whole)
-
-
-def _of_part(part: SampledProblems, several: bool) -> list[str]:
-    """Return the warnings of a source, and how many of its samples are lost, by the reason."""
-    lost = Counter(one.lost for one in part.responses if one.lost and not part.recorded)
-    told = [
-        *part.warnings,
-        *(f'{counted(count, "sample")} lost: {reason}' for reason, count in lost.items()),
-    ]
-    return [f'{part.path}: {one}' if several else one for one in told]
+    return whole if whole.recorded else _with_absent(whole)
 
 
 def _different(parts: Sequence[SampledProblems], keys: Sequence[Mapping[str, Any]]) -> str:
@@ -247,11 +238,11 @@ def _copies(
     """
     own: dict[Any, list[Response]] = {}
     for response in part.responses:
-        if response.identity and not response.key and not response.lost:
+        if response.identity and response.location and not response.key:
             own.setdefault(keys[response.identity[0]], []).append(response)
     copies: set[Identity] = set()
     for key in own.keys() & known.keys():
-        texts = [one.text for one in known[key].values() if not one.key and not one.lost]
+        texts = [one.text for one in known[key].values() if one.location and not one.key]
         again = [one.text for one in own[key]]
         shorter, longer = sorted((again, texts), key=len)
         places = _places_in_order(shorter, longer)
@@ -270,28 +261,23 @@ def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int] | 
 
 
 def _with_absent(sampled: SampledProblems) -> SampledProblems:
-    """Add the problems that the sources planned and lack, each with lost samples."""
+    """Add the problems that the logs planned and lack, and say how many samples are lost."""
     known = {problem.problem_id for problem in sampled.problems}
     absent = [own for own in sampled.ids if own not in known]
-    unnamed = max(0, sampled.count - len(known) - len(absent))
     numbers = (str(i) for i in itertools.count(1))
+    unnamed = max(0, sampled.count - len(known) - len(absent))
     absent += itertools.islice((own for own in numbers if own not in known), unnamed)
-    if not absent:
-        return sampled
     lost = [
-        Response('', '', (own, i), lost='its problem is not in the log')
+        Response('', '', (own, i), lost='none to its problem is in the log')
         for own in absent
         for i in range(sampled.n)
     ]
-    told = (
-        f'{counted(len(absent), "problem")} of {len(known) + len(absent)} planned ones are not in '
-        'the log: their samples count as lost'
-    )
+    responses = sampled.responses + lost
+    reasons = Counter(one.lost for one in responses if one.lost)
+    told = [f'{counted(count, "sample")} lost: {reason}' for reason, count in reasons.items()]
+    problems = sampled.problems + [Problem(own) for own in absent]
     return replace(
-        sampled,
-        problems=sampled.problems + [Problem(own) for own in absent],
-        responses=sampled.responses + lost,
-        warnings=[*sampled.warnings, told],
+        sampled, problems=problems, responses=responses, warnings=[*sampled.warnings, *told]
     )
 
 
