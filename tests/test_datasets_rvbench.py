@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opencompass_gpassk.datasets import RVBench
-from opencompass_gpassk.datasets.prompts import few_shot_prompt, make_prompt
+from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.rv_files import write_line
 from opencompass_gpassk.rv.generation import generate
 
@@ -100,7 +100,7 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any], message: st
 @pytest.mark.parametrize('examples', ['math', 'leetcode'])
 def test_four_worked_examples_stand_before_the_question(examples: str) -> None:
     """Each with a problem, a solution and a final answer; the question is left open."""
-    prompt = few_shot_prompt('How many?', examples)
+    prompt = make_prompt('How many?', 'en', preset='4-shot', examples=examples)
     assert prompt.count('Problem:\n') == prompt.count('Solution:') == 5
     assert prompt.count('The final answer is $') == 4
     assert prompt.endswith('Problem:\nHow many?\n\nSolution:')

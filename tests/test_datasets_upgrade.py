@@ -10,7 +10,6 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from eval_task import logged
 from mmengine.config import Config
 from opencompass.configs.datasets.gsm8k.gsm8k_gen_1d7fe4 import gsm8k_datasets
 from opencompass.datasets import CustomDataset
@@ -85,25 +84,8 @@ def test_the_model_s_own_sampling_on_request(tmp_path: Path) -> None:
         for one in upgraded(problems(tmp_path), greedy=True, sampling=given)
     ]
     assert sampling == ['greedy', 'model', 'greedy', {'temperature': 0.7}]
-    with pytest.raises(ValueError, match="sampling is 'models'; use"):
+    with pytest.raises(ValueError, match="mode of sampling is 'models'"):
         upgraded(problems(tmp_path), sampling='models')
-
-
-@pytest.mark.parametrize(('judge_cfg', 'deep'), [({}, False), ({}, True), ({'path': 'm'}, True)])
-def test_a_judge_loop_comes_before_the_upgrade(
-    tmp_path: Path, judge_cfg: dict[str, Any], deep: bool
-) -> None:
-    """An empty judge_cfg is told, also inside a cascade; a filled one goes on to judge."""
-    given = problems(tmp_path)
-    llm: dict[str, Any] = {'type': 'LLM', 'judge_cfg': judge_cfg}
-    given['eval_cfg']['evaluator'] = {'type': 'Cascade', 'llm_evaluator': llm} if deep else llm
-    with logged() as messages:
-        [made] = upgraded(given)
-    assert any('must come before upgrade' in told for told in messages) is not bool(judge_cfg)
-    assert made['eval_cfg']['evaluator']['judge'] == given['eval_cfg']['evaluator']
-    with logged() as messages:
-        upgraded(given, judge='rule')
-    assert messages == []
 
 
 def test_another_judge_and_one_that_needs_gpus(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import signal
@@ -459,23 +458,6 @@ def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None
     with pytest.raises(ValueError) as error:
         judge_at(**settings)
     assert KEY not in str(error.value)
-
-
-def test_a_running_event_loop_is_no_hindrance() -> None:
-    """As in a notebook."""
-
-    async def notebook() -> dict[Any, Any]:
-        return asked(server.url, ['a', 'b'])[0]
-
-    with JudgeServer(echo) as server:
-        assert len(asyncio.run(notebook())) == 2
-        with pytest.raises(JudgeError):
-
-            async def refused() -> None:
-                server.always = 'key'
-                asked(server.url, ['a'])
-
-            asyncio.run(refused())
 
 
 INTERRUPTED = """

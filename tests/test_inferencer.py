@@ -184,25 +184,16 @@ def test_record_fields(chat: Any, tmp_path: Path) -> None:
     assert record['sampling'] == PAPER
 
 
-def test_response_lengths_on_request(chat: Any, tmp_path: Path) -> None:
-    """OpenCompass's --dump-res-length goes on working."""
-    record = run(chat, tmp_path, dump_res_length=True)[0]
-    assert record['res_length'] == record['num_tokens']
-    assert record['all_input_length'] > len('what is 0+0')
-
-
 @pytest.mark.parametrize(
     ('settings', 'message'),
     [
         ({'sampling': 'random'}, 'sampling'),
-        ({'sampling': {'temperature': 0}}, 'greedy'),
+        ({'sampling': {'temperature': 0}}, 'greater than 0'),
         ({'sampling': {'temprature': 1}}, 'temprature'),
         ({'sampling': {'top_p': 0}}, 'top_p'),
         ({'sampling': {'top_k': -1}}, 'top_k'),
         ({'sampling': {'top_k': True}}, 'top_k'),
         ({'max_out_len': None}, 'max_out_len'),
-        ({'seed': 1.5}, 'seed'),
-        ({'max_failures': 0}, 'max_failures'),
         ({'multiround': True}, 'multiround'),
     ],
 )

@@ -165,20 +165,6 @@ class GenerationConfig:
     stop_words: list[str] | None = field(default=None)
 
 
-class OldGenerationConfig:
-    """That of LMDeploy before 0.6, without do_sample."""
-
-    max_new_tokens = 512
-    top_p = 1.0
-    top_k = 40
-    temperature = 0.8
-    repetition_penalty = 1.0
-    random_seed = None
-
-    def __init__(self, **given: Any) -> None:
-        self.__dict__.update(given)
-
-
 class Pipe:
     """LMDeploy's pipeline."""
 
@@ -204,19 +190,15 @@ class Pipe:
         return answers
 
 
-@pytest.fixture(params=[(0, 7, 0), (0, 5, 0)], ids=['new', 'old'])
-def lmdeploy(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, checkpoint: Path
-) -> Any:
-    """Let OpenCompass's wrappers find a stub of LMDeploy, of a new or an old version."""
+@pytest.fixture
+def lmdeploy(monkeypatch: pytest.MonkeyPatch, checkpoint: Path) -> Any:
+    """Let OpenCompass's wrappers find a stub of LMDeploy."""
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(checkpoint)
     module = ModuleType('lmdeploy')
-    module.version_info = request.param
-    module.GenerationConfig = (
-        GenerationConfig if request.param >= (0, 6, 0) else OldGenerationConfig
-    )
+    module.version_info = (0, 7, 0)
+    module.GenerationConfig = GenerationConfig
     module.TurbomindEngineConfig = module.PytorchEngineConfig = SimpleNamespace
     module.pipeline = lambda *args, **kwargs: Pipe(tokenizer)
     monkeypatch.setitem(sys.modules, 'lmdeploy', module)
@@ -239,14 +221,13 @@ def test_lmdeploy_gets_the_protocol_with_a_seed_for_each_request(
     (sampled,) = model.pipe.calls
     for config in sampled:
         assert {key: getattr(config, key) for key in PAPER} == PAPER
-        assert getattr(config, 'do_sample', True) is True
+        assert config.do_sample is True
     assert len({config.random_seed for config in sampled}) == 12
     assert len({record['prediction'] for record in records}) == 12
     model.pipe.calls.clear()
     greedy = run(model, tmp_path, 'greedy', sampling='greedy', batch_size=12)
     for config in model.pipe.calls[0]:
-        assert config.top_k == 1
-        assert getattr(config, 'do_sample', False) is False
+        assert config.do_sample is False
         assert config.repetition_penalty == 1.0
     assert {c.max_new_tokens for c in sampled + model.pipe.calls[0]} == {12}
     assert greedy[0]['sampling'] == {'greedy': True}

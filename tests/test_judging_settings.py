@@ -150,7 +150,7 @@ def test_settings_are_read_from_a_file(tmp_path: Path) -> None:
     assert read_settings(str(path)) == JudgeSettings(model='m', price_per_mtok=[0.5, 2])
     assert JudgeSettings.of(read_settings(str(path)).as_dict()) == read_settings(str(path))
     assert read_settings('llm') == JudgeSettings(mode='llm')
-    for text, message in (('{', 'not JSON'), ('[]', 'an object'), ('{"x": 1}', "'x'")):
+    for text, message in (('{', 'line 1'), ('[]', 'dictionary'), ('{"x": 1}', "'x'")):
         path.write_text(text)
         with pytest.raises(ValueError, match=rf'judge\.json: .*{message}'):
             read_settings(str(path))

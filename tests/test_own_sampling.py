@@ -131,7 +131,7 @@ def test_greedy_samples_are_the_greedy_row(sweep: tuple[Path, str]) -> None:
 )
 def test_settings_that_a_protocol_replaces(config: Any, sampling: Any, expected: str) -> None:
     """Those of sampling, anywhere in a config, but for greedy decoding and what changes nothing."""
-    assert replaced_settings(config, Sampling.parse(sampling)) == expected
+    assert replaced_settings(config, Sampling.of(sampling)) == expected
 
 
 @pytest.mark.parametrize('n', [1, 4, 16])

@@ -80,7 +80,7 @@ class TestBatches:
 
 def test_sampling_fills_in_neutral_values() -> None:
     """What a protocol leaves out isn't left to a backend's default."""
-    assert Sampling.parse({'temperature': 1}).record == {
+    assert Sampling.of({'temperature': 1}).record == {
         'temperature': 1.0,
         'top_p': 1.0,
         'top_k': 0,

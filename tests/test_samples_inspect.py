@@ -146,7 +146,7 @@ def test_layouts(
         (changed(output={'choices': {'a': 1}}), r'field choices\[0\] is missing'),
         (
             changed(output={**LOG['samples'][0]['output'], 'usage': {'output_tokens': -1}}),
-            'field samples.*tokens is -1',
+            r'samples\[0\].tokens is -1',
         ),
     ],
 )

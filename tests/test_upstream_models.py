@@ -30,7 +30,7 @@ def test_readme_says_what_happens_to_each_model_config() -> None:
                 assert '--model URL#NAME' in str(error), path
                 found['refused'] += 1
             else:
-                own = replaced_settings(model, Sampling.parse(PAPER))
+                own = replaced_settings(model, Sampling.of(PAPER))
                 found['own' if own else 'sampled'] += 1
     told = re.sub(r'\s+', ' ', README.read_text('utf-8'))
     assert (

@@ -13,7 +13,6 @@ from opencompass.datasets.base import BaseDataset
 from opencompass_gpassk.datasets.data_files import DatasetProblem
 from opencompass_gpassk.datasets.prompts import make_prompt
 from opencompass_gpassk.datasets.settings import check_name, checked_ks
-from opencompass_gpassk.formats.display import plain_errors
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.inference.sample_requests import check_test_range
 from opencompass_gpassk.runs.running_task import leave_responses_unread
@@ -39,7 +38,6 @@ class GPassKDataset(BaseDataset):
 
     dataset: Dataset
 
-    @plain_errors()
     def __init__(
         self,
         reader_cfg: dict[str, Any] | None = None,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from datasets import Dataset
@@ -22,7 +21,6 @@ from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.jsonlines import columns_option, fields_of
 
-SURROGATE = re.compile('[\ud800-\udfff]')
 REQUIRED = ('question', 'answer')
 FIELDS = (*REQUIRED, 'id', 'language', 'cluster', 'split', 'level', 'subject')
 # Names of this package's data sets: under one of them, results would be joined with theirs.
@@ -94,7 +92,7 @@ class CustomProblems(GPassKDataset):
 
 
 def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked) -> DatasetProblem:
-    name = {field: columns.get(field, field) for field in FIELDS}
+    name = {field: columns.get(field) or field for field in FIELDS}
     groups = given.fields.get('groups')
     row = Row(given.place, {**groups, **given.fields}) if isinstance(groups, Mapping) else given
     texts = {field: text_of(row.fields.get(name[field])) for field in REQUIRED}
@@ -116,7 +114,7 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
     group, version = version_of(given, language, asked)
     own_id = version_id(group, version, language) if version else str(number)
     problem_id = optional_text(row, name['id']) or own_id
-    problem = DatasetProblem(
+    return DatasetProblem(
         problem_id=problem_id,
         question=text,
         answer=texts['answer'],
@@ -127,7 +125,3 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
         level=optional_text(row, name['level']),
         subject=optional_text(row, name['subject']),
     )
-    for field, value in asdict(problem).items():
-        if SURROGATE.search(value):
-            raise ValueError(f'{row.place}: field {field} contains half a character (U+D800–DFFF)')
-    return problem

@@ -22,34 +22,11 @@ MINERVA = 'opencompass.configs.datasets.math.math_4shot_example_from_google_rese
 OWN = Path(__file__).parents[1] / 'rv/prompts/leetcode_4shot.jsonl'
 
 
-def few_shot_prompt(question: str, examples: str) -> str:
-    """Return four worked examples and the question, which the model continues with its solution.
-
-    Args:
-        question: The problem's text.
-        examples: ``'math'`` or ``'leetcode'``.
-
-    Raises:
-        ValueError: If the installed OpenCompass no longer has its examples.
-    """
-    shown = _minerva() if examples == 'math' else _own()
-    return f'{shown}\n\n{STOP}\n{question}\n\nSolution:'
-
-
 @cache
-def _minerva() -> str:
-    try:
-        text = import_module(MINERVA).prompt
-    except (ImportError, AttributeError) as error:
-        raise ValueError(
-            f"prompt '4-shot': the installed OpenCompass has no examples in {MINERVA}; "
-            "use prompt='default'"
-        ) from error
-    return str(text).strip()
-
-
-@cache
-def _own() -> str:
+def _worked(examples: str) -> str:
+    """Return the worked examples for ``'math'`` or ``'leetcode'``."""
+    if examples == 'math':
+        return str(import_module(MINERVA).prompt).strip()
     rows = [json.loads(line) for line in OWN.read_text('utf-8').splitlines()]
     return '\n\n'.join(f'{STOP}\n{row["question"]}\n\nSolution:\n{row["solution"]}' for row in rows)
 
@@ -104,7 +81,7 @@ def make_prompt(
             f"prompt '4-shot' is in English, but a question in {language!r}; use another"
         )
     if preset == '4-shot':
-        return few_shot_prompt(question, examples)
+        return f'{_worked(examples)}\n\n{STOP}\n{question}\n\nSolution:'
     space = ' ' if language == 'en' else ''
     request = REASONING[language] + space if cot else ''
     return f'{question}\n\n{request}{ANSWER[language]}'

@@ -17,14 +17,14 @@ Configs call this module through ``__import__``, since a config can't call names
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.formats.display import plain_errors
+from opencompass_gpassk.inference.sampling import PAPER as SAMPLING
+from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.config import require_literal
 from opencompass_gpassk.rv.question import DEFAULT_SEED, PER_GROUP
 
@@ -48,13 +48,11 @@ VERSIONS = {
     version: tuple(dict.fromkeys(language for _, language in parts))
     for version, parts in PART_SIZES.items()
 }
-SAMPLING = {'temperature': 1.0, 'top_p': 0.8, 'top_k': 50, 'repetition_penalty': 1.0}
 MAX_OUT_LEN = 8192  # 32768 for models with long reasoning
 PAPER = (48, (4, 8, 16))  # n and the k of arXiv 2412.13147
 QUICK = (16, (4, 8))
 
 
-@plain_errors()
 def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str, Any]:
     """Return abbr, version, languages, path, n and k: keyword arguments of LiveMathBench.
 
@@ -83,13 +81,11 @@ def livemathbench(*, greedy: bool = False, default: str = 'sample') -> dict[str,
     }
 
 
-@plain_errors()
 def math500_l5(*, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, path, n and k of MATH500-L5, as :func:`livemathbench` does."""
     return {**_protocol('MATH500-L5', PAPER, greedy), 'path': _data_path()}
 
 
-@plain_errors()
 def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, edition, path, n and k of AIME, as :func:`livemathbench` does.
 
@@ -104,7 +100,6 @@ def aime(edition: str, *, greedy: bool = False) -> dict[str, Any]:
     return {**_protocol(name, PAPER, greedy), 'edition': edition, 'path': path}
 
 
-@plain_errors()
 def custom(*, greedy: bool = False) -> dict[str, Any]:
     """Return abbr, path, n and k of CustomProblems, as :func:`livemathbench` does.
 
@@ -127,7 +122,6 @@ def abbr_of(file: Path) -> str:
     return f'{name}-{content}'
 
 
-@plain_errors()
 def inference(*, greedy: bool = False) -> dict[str, Any]:
     """Return sampling and max_out_len: keyword arguments of GPassKGenInferencer.
 
@@ -139,14 +133,13 @@ def inference(*, greedy: bool = False) -> dict[str, Any]:
     length = _positive('GPASSK_MAX_OUT_LEN', _given('GPASSK_MAX_OUT_LEN') or str(MAX_OUT_LEN))
     if greedy:
         return {'sampling': 'greedy', 'max_out_len': length}
-    given = _given('GPASSK_TEMPERATURE') or str(SAMPLING['temperature'])
+    given = _given('GPASSK_TEMPERATURE') or '1'
     try:
-        temperature = float(given)
-    except ValueError:
-        temperature = math.nan
-    if not 0 < temperature < math.inf:
-        raise ValueError(f'GPASSK_TEMPERATURE is {given!r}; a number above 0 is needed')
-    return {'sampling': {**SAMPLING, 'temperature': temperature}, 'max_out_len': length}
+        sampling = {**SAMPLING, 'temperature': float(given)}
+        Sampling.of(sampling)
+    except ValueError as error:
+        raise ValueError(f'GPASSK_TEMPERATURE is {given!r}: {error}') from None
+    return {'sampling': sampling, 'max_out_len': length}
 
 
 def limit() -> int | None:
@@ -155,7 +148,6 @@ def limit() -> int | None:
     return _positive('GPASSK_LIMIT', given) if given else None
 
 
-@plain_errors()
 def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> dict[str, Any]:
     """Return abbr, source, seed, languages and more of RV-Bench, as :func:`livemathbench` does.
 

@@ -88,9 +88,7 @@ def opencompass_download(known: str) -> Path:
 
     local = DATASETS_MAPPING[known]['local']
     urls = [entry['url'] for name, entry in DATASETS_URL.items() if name in local]
-    if not urls:
-        raise LookupError('OpenCompass knows no archive of it')
-    if unreachable := _unreachable(urls[-1]):  # the URL that OpenCompass uses
+    if urls and (unreachable := _unreachable(urls[-1])):  # the URL that OpenCompass uses
         raise ConnectionError(unreachable)
     cache = os.environ.get('COMPASS_DATA_CACHE', '')
     return Path(download_dataset(os.path.join(cache, local), cache))  # noqa: PTH118 - its own form

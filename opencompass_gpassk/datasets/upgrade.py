@@ -23,10 +23,9 @@ from mmengine.config import Config
 from mmengine.config.lazy import LazyAttr, LazyObject
 from opencompass.datasets.base import BaseDataset
 from opencompass.registry import LOAD_DATASET
-from opencompass.utils import dataset_abbr_from_cfg, get_logger
+from opencompass.utils import dataset_abbr_from_cfg
 
 from opencompass_gpassk.datasets import settings
-from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.parse_settings import gpus_asked
 from opencompass_gpassk.inference.sampling import Sampling
 from opencompass_gpassk.runs.running_task import leave_responses_unread
@@ -34,7 +33,6 @@ from opencompass_gpassk.runs.running_task import leave_responses_unread
 CONFIGS = Path(opencompass.__file__).parent / 'configs/datasets'
 # Fields of a data set's config that are not arguments of its class, or that are set anew.
 APART = ('infer_cfg', 'eval_cfg', 'n', 'k')
-LONGEST = 120  # characters of names in a message
 # Fields of reader_cfg that the data set's own reader has applied before its rows are repeated.
 APPLIED = ('train_split', 'train_range', 'test_split', 'test_range')
 
@@ -117,7 +115,7 @@ def upgraded(
     """
     ks = settings.checked_ks(k, n, limit)
     if sampling is not None:
-        Sampling.parse(sampling)
+        Sampling.of(sampling)
     if limit is None:
         limit = settings.limit()
     if isinstance(datasets, str):
@@ -134,23 +132,10 @@ def upgraded(
         times: dict[str, Any] = {'n': 1, 'k': 1} if drawn_greedily else {'n': n, 'k': ks}
         for config in [datasets] if isinstance(datasets, Mapping) else datasets:
             found.append(_upgrade(_plain(config), times, limit, inference, judge))
-    if waiting := [one['abbr'] for one in found if _lacks_judge(one['eval_cfg']['evaluator'])]:
-        get_logger().warning(
-            f'{short_line(", ".join(waiting), LONGEST)}: judge_cfg is empty, so OC_JUDGE_MODEL '
-            f'({os.environ.get("OC_JUDGE_MODEL") or "not set"}) is the judge; a loop that sets '
-            'judge_cfg must come before upgrade, which moves the evaluator one level deeper'
-        )
     return found
 
 
 upgrade = upgraded  # in a config it reads better as `upgrade.build()(…)`
-
-
-def _lacks_judge(evaluator: Any) -> bool:
-    """Tell whether an evaluator, or one inside it, has a judge_cfg that names no model."""
-    return isinstance(evaluator, Mapping) and (
-        not evaluator.get('judge_cfg', True) or any(map(_lacks_judge, evaluator.values()))
-    )
 
 
 def _upgrade(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from types import TracebackType
+from collections.abc import Iterable
 
 MARKUP = re.compile(r'([\\`*_\[\]#|~!$])')
 # Characters that move or hide text, or end a line invisibly.
@@ -102,28 +99,3 @@ def called(abbrs: Iterable[str]) -> dict[str, str]:
             names[one] = [found['name'], found['name'] + found['samples'], one]
     taken = Counter(name for of in names.values() for name in of)
     return {one: next((n for n in of if taken[n] == 1), one) for one, of in names.items()}
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Show a ValueError of the block as its message alone, on a terminal, if nothing catches it.
-
-    It is for errors that users make, in functions that OpenCompass calls: the message says what to
-    do, and forty lines of traceback would hide it. Where there is no terminal, as in a log, the
-    traceback is shown too.
-    """
-    try:
-        yield
-    except ValueError as error:
-        own: BaseException = error
-
-        def show(
-            kind: type[BaseException], raised: BaseException, trace: TracebackType | None
-        ) -> None:
-            if raised is own and sys.stderr.isatty():
-                print(f'{kind.__name__}: {raised}', file=sys.stderr)
-            else:
-                sys.__excepthook__(kind, raised, trace)
-
-        sys.excepthook = show
-        raise

@@ -13,6 +13,9 @@ from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from opencompass_gpassk.formats.decode import decode
+from opencompass_gpassk.formats.jsonlines import at_place
+
 Kind = TypeVar('Kind')
 Own = TypeVar('Own', bound='Settings')
 
@@ -90,16 +93,8 @@ def settings_from(file: Path, make: Callable[[dict[str, Any]], Kind]) -> Kind:
         ValueError: If it isn't a JSON object, or a setting is wrong; it names the file.
         OSError: If it can't be read.
     """
-    try:
-        read = json.loads(file.read_text('utf-8'))
-    except ValueError as error:
-        raise ValueError(f'{file}: not JSON: {error}') from error
-    if not isinstance(read, dict):
-        raise ValueError(f'{file}: settings is a {type(read).__name__}; give an object {{…}}')
-    try:
-        return make(read)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f'{file}: {error}') from error
+    with at_place(str(file)):
+        return make(decode(dict[str, Any], json.loads(file.read_text('utf-8')), 'settings'))
 
 
 def check_names(given: Collection[Any], known: Collection[str], name: str) -> None:

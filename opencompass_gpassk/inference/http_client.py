@@ -19,7 +19,6 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine, Generator, Hashable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -382,19 +381,7 @@ class Client:
                 and all of them fail, one because it doesn't know the model, redirects or forbids
                 every request. Replies in flight are handed over before, if they arrive soon.
         """
-        work = _Asking(self, requests, receive, counts).run()
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            asyncio.run(work)
-            return
-        # This thread already runs a loop, as in a notebook.
-        with ThreadPoolExecutor(1, 'client') as pool:
-            asked = pool.submit(asyncio.run, work)
-            try:
-                asked.result()
-            finally:
-                self.stop()
+        asyncio.run(_Asking(self, requests, receive, counts).run())
 
     def stop(self) -> None:
         """End :meth:`ask`, from any thread."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from opencompass_gpassk.inference.backend import (
@@ -43,7 +44,7 @@ class LMDeployBackend(Backend):
         def answer(prompts: Any, gen_config: Any, **kwargs: Any) -> Any:
             configs = [
                 # Without a seed, LMDeploy takes one at random for each request.
-                _with(gen_config, {**chosen, 'max_new_tokens': limit, 'random_seed': one})
+                replace(gen_config, **chosen, max_new_tokens=limit, random_seed=one)
                 for one in (seeds if self.sampling.seeded else [None] * len(seeds))
             ]
             answers = pipe(prompts, gen_config=configs, **kwargs)
@@ -61,26 +62,13 @@ class LMDeployBackend(Backend):
     def _parameters(self) -> dict[str, Any]:
         if self.sampling.mode == 'model':
             return {}
-        if self.sampling.mode == 'sampled':
-            return {'do_sample': True, **self.sampling.parameters}
-        # LMDeploy before version 0.6 had no do_sample: there top_k = 1 is greedy.
-        return {'do_sample': False, **self.sampling.parameters, 'top_k': 1}
-
-
-def _with(gen_config: Any, chosen: dict[str, Any]) -> Any:
-    one = copy.copy(gen_config)
-    for name, value in chosen.items():
-        if hasattr(one, name):
-            setattr(one, name, value)
-    return one
+        return {**self.sampling.parameters, 'do_sample': self.sampling.mode == 'sampled'}
 
 
 def _end(answer: Any) -> End:
-    reason = getattr(answer, 'finish_reason', None)
-    return truncated_by(reason), getattr(answer, 'generate_token_len', None)
+    return truncated_by(answer.finish_reason), answer.generate_token_len
 
 
 def _refused(answer: Any) -> bool:
-    reason = getattr(answer, 'finish_reason', None)
-    empty = getattr(answer, 'generate_token_len', None) == 0
-    return reason == 'error' or (reason == 'length' and empty)
+    reason = answer.finish_reason
+    return reason == 'error' or (reason == 'length' and answer.generate_token_len == 0)

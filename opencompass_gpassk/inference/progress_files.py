@@ -42,8 +42,8 @@ class Line:
     """What a line of a progress file, or a record of a prediction file, says.
 
     Attributes:
-        key: The key of its request; '' if it has none, as records of OpenCompass's inferencers.
-        model: The identity of the model that responded; '' if it has none, likewise.
+        key: The key of its request; '' if it can't be read.
+        model: The identity of the model that responded.
         reused: Whether it was taken from another file.
         record: The record; {} if there is none.
     """
@@ -153,7 +153,7 @@ class Progress:
                 self._needless = True
                 if index is not None:
                     self.other_models[line.model] += 1
-                elif line.identity in samples or not line.key:
+                elif line.identity in samples:
                     self.other_settings += 1
         if self.writes:
             with appended(self.path) as file:  # the next line must not stick to a torn one
@@ -256,7 +256,7 @@ class Progress:
         with written_whole(unused) as part, part.open('wb') as out:
             for path in sorted(left):
                 for _, data, line in _lines(path):
-                    in_use = line.key in used and line.model in ('', used[line.key])
+                    in_use = used.get(line.key) == line.model
                     if line.is_response and not in_use and hash(data) not in kept:
                         kept.add(hash(data))
                         out.write(data)
@@ -303,15 +303,9 @@ def _record_text(line: bytes, gold: Any) -> str:
 
 
 def _read(data: bytes) -> Line:
-    """Return what a line says. OpenCompass's own inferencer writes records without a key."""
+    """Return what a line says; nothing, if it is none of this package."""
     try:
         item = json.loads(data)
-        record = item.get('record', item)
-        if not isinstance(record, dict) or 'prediction' not in record:
-            return Line()
-        if record is item:
-            return Line(record=record)
-        model = str(item.get('model') or '')
-        return Line(str(item['key']), model, bool(item.get('reused')), record)
-    except (ValueError, KeyError, AttributeError, RecursionError):
+        return Line(str(item['key']), str(item['model']), 'reused' in item, dict(item['record']))
+    except (ValueError, KeyError, TypeError, RecursionError):
         return Line()

@@ -90,12 +90,6 @@ class ProviderBackend(WrapperBackend):
                 'are drawn with the values of its provider, and results say so'
             )
 
-    def workers(self, batch_size: int) -> int:
-        """Return how many requests may run at once."""
-        # The names that LightllmAPI and BailingAPI have for max_workers.
-        own = [getattr(self.model, name, None) for name in ('max_workers_per_task', '_num')]
-        return min(super().workers(batch_size), *(most for most in own if most), batch_size)
-
     def set_parameters(self, model: Any, seed: int) -> None:
         """Set the protocol in a request's own copy of the wrapper."""
         sent = self.fields(seed)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar, Literal
 
-from opencompass_gpassk.formats.parse_settings import check_names
+from pydantic import Field
+
+from opencompass_gpassk.formats.parse_settings import Settings
 
 # Values that leave the model's distribution unchanged. A parameter that a protocol leaves out gets
 # its value here, not a backend's default (transformers' top_k is 50).
@@ -40,12 +42,12 @@ def unused_settings(settings: str) -> str:
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Sampling(Settings):
     """One of three protocols: given parameters, greedy, or the parameters in the model's config.
 
     Attributes:
         mode: ``'sampled'``, ``'greedy'`` or ``'model'``.
-        temperature: Above 0.
+        temperature: Above 0 and at most 2; greedy decoding is a mode of its own.
         top_p: In (0, 1]; 1 keeps all tokens.
         top_k: 0 keeps all tokens.
         repetition_penalty: Above 0; 1 is none.
@@ -54,65 +56,17 @@ class Sampling:
         stop: Texts that end a response, as the data set asks.
     """
 
-    mode: str
-    temperature: float = 1.0
-    top_p: float = 1.0
-    top_k: int = 0
-    repetition_penalty: float = 1.0
+    name: ClassVar = 'sampling'
+    text_sets: ClassVar = 'mode'
+    example: ClassVar = repr(PAPER)
+
+    mode: Literal['greedy', 'model', 'sampled'] = 'sampled'
+    temperature: Annotated[float, Field(gt=0, le=2)] = 1.0
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    top_k: Annotated[int, Field(ge=0)] = 0
+    repetition_penalty: Annotated[float, Field(gt=0)] = 1.0
     seeded: bool = True
     stop: tuple[str, ...] = ()
-
-    @classmethod
-    def parse(cls, value: str | Mapping[str, Any]) -> Sampling:
-        """Read the setting ``sampling`` of a config.
-
-        Raises:
-            ValueError: If it is none of the three; it names the field and its possible values.
-        """
-        if isinstance(value, str) and value in ('greedy', 'model'):
-            return cls(value)
-        if not isinstance(value, Mapping):
-            raise ValueError(
-                f"sampling is {value!r}; use 'greedy', 'model' or "
-                'dict(temperature=1.0, top_p=0.8, top_k=50, repetition_penalty=1.0)'
-            )
-        try:
-            check_names(value, [*NEUTRAL, 'seeded'], 'sampling')
-        except ValueError as error:
-            raise ValueError(
-                f"{error}; set others in the config of the model and use sampling='model'"
-            ) from None
-        numbers = {name: value.get(name, neutral) for name, neutral in NEUTRAL.items()}
-        for name, number in numbers.items():
-            if isinstance(number, bool) or not isinstance(number, int | float):
-                raise ValueError(f'sampling.{name} is {number!r}; it must be a number')
-        seeded = value.get('seeded', True)
-        if not isinstance(seeded, bool):
-            raise ValueError(f'sampling.seeded is {seeded!r}; it must be True or False')
-        if not 0 < numbers['temperature'] <= 2:
-            raise ValueError(
-                f'sampling.temperature is {numbers["temperature"]}; it must be above 0 and at '
-                "most 2 (sampling='greedy' is the name of temperature 0)"
-            )
-        if not 0 < numbers['top_p'] <= 1:
-            raise ValueError(f'sampling.top_p is {numbers["top_p"]}; it must be in (0, 1]')
-        if numbers['top_k'] != int(numbers['top_k']) or numbers['top_k'] < 0:
-            raise ValueError(
-                f'sampling.top_k is {numbers["top_k"]}; it must be a whole number, 0 for all tokens'
-            )
-        if not numbers['repetition_penalty'] > 0:
-            raise ValueError(
-                f'sampling.repetition_penalty is {numbers["repetition_penalty"]}; it must be above '
-                '0, and 1 for no penalty'
-            )
-        return cls(
-            'sampled',
-            float(numbers['temperature']),
-            float(numbers['top_p']),
-            int(numbers['top_k']),
-            float(numbers['repetition_penalty']),
-            seeded,
-        )
 
     @property
     def parameters(self) -> dict[str, float]:

@@ -61,7 +61,7 @@ def _samplings(dataset: Mapping[str, Any], stored: Mapping[str, Any]) -> tuple[A
     inferencer = (dataset.get('infer_cfg') or {}).get('inferencer') or {}
     if 'sampling' not in inferencer:
         return None, None
-    asked = Sampling.parse(inferencer['sampling']).record
+    asked = Sampling.of(inferencer['sampling']).record
     names = ('greedy', 'model', *NEUTRAL)
     was, now = ({name: one[name] for name in names if name in one} for one in (stored, asked))
     # What a wrapper can't set, and how records of several protocols were mixed, is told elsewhere.

@@ -50,7 +50,8 @@ def read_literal_config(path: Path) -> Mapping[str, Any]:
         if sum(len(value) for _, value in assigned) > MOST_PARSED:
             raise ValueError(f'its models and data sets take more than {MOST_PARSED} bytes')
         for name, value in assigned:
-            config[name.decode()] = _value(ast.parse(value.strip(), mode='eval').body)
+            tree = ast.parse(value.strip(), mode='eval')
+            config[name.decode()] = ast.literal_eval(_Literals().visit(tree))
         _check(config)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError) as error:
         raise ValueError(f'{path}: not a config as OpenCompass writes it down: {error}') from error
@@ -97,29 +98,17 @@ def _check_names(config: Any, otherwise: Sequence[str]) -> None:
             raise ValueError(f'abbr {name[:60]!r} names no file inside the run')
 
 
-def _value(node: ast.expr) -> Any:
-    if isinstance(node, ast.List):
-        return [_value(item) for item in node.elts]
-    if isinstance(node, ast.Tuple):
-        return tuple(_value(item) for item in node.elts)
-    if isinstance(node, ast.Dict):
-        return _pairs(zip(node.keys, node.values, strict=True))
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == 'dict':
-        if node.args:
-            raise ValueError(f'line {node.lineno}: dict() of something else')
-        keys = [None if word.arg is None else ast.Constant(word.arg) for word in node.keywords]
-        return _pairs(zip(keys, [word.value for word in node.keywords], strict=True))
-    return ast.literal_eval(node)
+class _Literals(ast.NodeTransformer):
+    """Writes ``dict(name=value)`` as ``{'name': value}``, which is a literal."""
 
-
-def _pairs(pairs: Any) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
-    for key, value in pairs:
-        if key is None:  # ** of another dictionary
-            found.update(_value(value))
-        else:
-            found[_value(key)] = _value(value)
-    return found
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        names = [word.arg for word in node.keywords]
+        if node.args or getattr(node.func, 'id', '') != 'dict' or None in names:
+            return node
+        return ast.Dict(
+            [ast.Constant(name) for name in names], [word.value for word in node.keywords]
+        )
 
 
 @dataclass(frozen=True)

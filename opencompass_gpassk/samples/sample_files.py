@@ -19,11 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from opencompass_gpassk.datasets.data_files import Row
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
+from opencompass_gpassk.formats.decode import decode
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
@@ -57,7 +60,9 @@ ALL_TOOLS = (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL, NEMO_SKILLS, VLLM, OPENAI, 
 TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
-FLAGS: dict[str, type] = {'tokens': int, 'prompt_tokens': int, 'truncated': bool}  # of a sample
+Tokens = Annotated[int, Field(ge=0, lt=2**53)] | None
+# Of a sample; in a CSV file all is text.
+FLAGS: dict[str, Any] = {'tokens': Tokens, 'prompt_tokens': Tokens, 'truncated': bool | None}
 # The names of a sample's text; all but the first are other programs'.
 TEXT = ('text', 'content', 'response', 'generation', 'completion', 'output', 'prediction')
 OF_SAMPLE = (*FLAGS, 'finish_reason', 'verdict', 'key')
@@ -376,7 +381,8 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
     text = next((sample[name] for name in named if sample[name] is not None), None)
     if not isinstance(text, str | None):
         raise ValueError(f'field {field}: {type(text).__name__} is not a text (null is lost)')
-    known = {name: _flag(sample.get(name), f'{field}.{name}', kind) for name, kind in FLAGS.items()}
+    told = {name: value for name, value in sample.items() if value != ''}  # as in a CSV file
+    known = {name: decode(kind, told.get(name), f'{field}.{name}') for name, kind in FLAGS.items()}
     key, reason = sample.get('key'), sample.get('finish_reason')
     own = key if sample.get('id') is None else sample['id']
     why = short_line(str(sample.get('lost') or 'the sample is null'), 200)
@@ -395,22 +401,4 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
         other_source='' if said is None else theirs,
         key=str(key) if isinstance(key, str | int) else '',
         own_id=short_line(str(own), 200) if isinstance(own, str | int) else '',
-    )
-
-
-def _flag(value: Any, field: str, kind: type) -> Any:
-    """Return a number of tokens, or whether a response was cut off; None if it is unknown."""
-    found = value.strip() if isinstance(value, str) else value
-    if found in (None, ''):
-        return None
-    if isinstance(found, str):  # in a CSV file all is text
-        if kind is bool:
-            found = verdict(found)
-        elif found.isdecimal() and len(found) < 16:
-            found = int(found)
-    if isinstance(found, int) and type(found) is kind and 0 <= found < 2**53:
-        return found
-    raise ValueError(
-        f'field {field} is {short_line(repr(value)[:200], 60)}; give {kind.__name__}, or leave '
-        'it out'
     )

@@ -319,17 +319,7 @@ def _config(args: argparse.Namespace) -> dict[str, Any]:
 
 def _map_columns(datasets: Sequence[dict[str, Any]], pairs: Sequence[str]) -> None:
     """Set the names of columns in the configs of files."""
-    from opencompass_gpassk.datasets.custom import FIELDS
-
-    columns = {}
-    for pair in pairs:
-        field, _, column = pair.partition('=')
-        if field not in FIELDS or not column:
-            raise ValueError(
-                f'--columns {pair}: give FIELD=COLUMN, such as question=problem_text; fields are '
-                f'{", ".join(FIELDS)}'
-            )
-        columns[field] = column
+    columns = dict(pair.partition('=')[::2] for pair in pairs)
     files = [one for one in datasets if str(one['type']).endswith('.CustomProblems')]
     if not files:
         raise ValueError('--columns is for files of your own, and no --data is a file')
@@ -441,7 +431,7 @@ def _check(
         served_models(one['api_base'], one.get('api_key_env', 'OC_JUDGE_API_KEY'), one['model'])
     protocols = dict.fromkeys(
         replace(
-            Sampling.parse(sampling_of(one)),
+            Sampling.of(sampling_of(one)),
             stop=tuple(one['infer_cfg']['inferencer'].get('stopping_criteria') or ()),
         )
         for one in config['datasets']

@@ -75,7 +75,7 @@ class JobSettings:
             )
         if not all(0 <= tau <= 1 for tau in self.taus or ()):
             raise ValueError(f'--tau is {self.taus}; thresholds are from 0 to 1')
-        Sampling.parse({**self.sampling} if self.sampling else 'model')
+        Sampling.of({**(self.sampling or {})})
 
 
 def dataset_configs(name: str, job: JobSettings) -> list[dict[str, Any]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +17,6 @@ from opencompass_gpassk.judging.settings import sees_gpus
 from opencompass_gpassk.runs.config import require_literal
 
 BACKENDS = ('hf', 'vllm', 'lmdeploy')
-# Wrapper → what it must import, and how its models are served from an environment of their own.
-ENGINES = {
-    **dict.fromkeys(('VLLM', 'VLLMwithChatTemplate'), (('vllm', 'ray'), 'vllm serve {}')),
-    **dict.fromkeys(
-        ('TurboMindModel', 'TurboMindModelwithChatTemplate'),
-        (('lmdeploy',), 'lmdeploy serve api_server {} --server-port 8000'),
-    ),
-}
-
 SHORTEST_CONTEXT = 256  # tokens; a server that says less is wrong
 
 
@@ -41,21 +31,13 @@ def model_configs(
         backend: What runs a folder or a model of the hub.
         slurm: Whether tasks run with Slurm, on machines that are assumed to have a GPU.
         without: Fields of the sampling protocol that are not sent to a server.
-        ask: Whether the model must be there: a server must answer, an engine be installed.
+        ask: Whether a server must answer.
 
     Raises:
         ValueError: If there is no such model; the message names those that there are.
     """
     if re.match('https?://', name):
         return [_served(name, without, ask=ask)]
-    found = _in_process(name, backend, slurm=slurm)
-    if ask:  # else a config is written, perhaps for another machine
-        for one in found:
-            _require_engine(name, one)
-    return found
-
-
-def _in_process(name: str, backend: str, *, slurm: bool) -> list[dict[str, Any]]:
     if name.endswith('.py'):
         return _read(Path(name))
     configs = _named_configs()
@@ -104,19 +86,6 @@ def _local(path: str, backend: str, *, slurm: bool) -> dict[str, Any]:
         'path': path,
         'run_cfg': {'num_gpus': 1 if slurm or sees_gpus() else 0},
     }
-
-
-def _require_engine(name: str, config: Mapping[str, Any]) -> None:
-    """Raise a ValueError with the remedy if the wrapper can't import its engine."""
-    wrapper = config['type']
-    wrapper = wrapper if isinstance(wrapper, str) else wrapper.__name__
-    engines, served = ENGINES.get(wrapper.rpartition('.')[2], ((), ''))
-    if missing := [engine for engine in engines if find_spec(engine) is None]:
-        raise ValueError(
-            f'--model {name}: {missing[0]} is not installed here. Recent releases of {engines[0]} '
-            f'need another environment than OpenCompass; start `{served.format(config["path"])}` '
-            'in one, and use --model http://127.0.0.1:8000/v1'
-        )
 
 
 def _abbr(name: str) -> str:
