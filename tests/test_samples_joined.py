@@ -133,7 +133,7 @@ def test_samples_without_keys_are_numbered_on(tmp_path: Path) -> None:
     files = [write(tmp_path / f'{i}.jsonl', rows(keys=False)) for i in range(2)]
     once = joined([read_samples(file) for file in files])
     assert (once.n, len(once.responses)) == (N, PROBLEMS * N)
-    assert '72 responses repeat those of another file' in once.warnings[0]
+    assert '72 responses repeat those of another file' in once.stated.warnings[0]
     other = rows(keys=False)
     for row in other:
         row['samples'][0] = 'another draw'

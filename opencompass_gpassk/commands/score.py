@@ -36,8 +36,7 @@ from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.read import results_at
 from opencompass_gpassk.results.result import Result, Results
 from opencompass_gpassk.samples.gold_file import GoldFile
-from opencompass_gpassk.samples.log_files import UnscorableError, listed_logs
-from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
+from opencompass_gpassk.samples.log_files import UnscorableError
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import (
     COLUMNS,
@@ -186,7 +185,6 @@ class Source:
         read: Reads them; of a run, if a share of the planned responses is there.
         run: The run of OpenCompass; None if it is a file.
         found: Whether it was found in a folder, and not named itself.
-        seed: Whether it is one of several files of one model, as a tool names them.
     """
 
     path: str
@@ -195,7 +193,6 @@ class Source:
     read: Callable[..., SampledProblems]
     run: Path | None = None
     found: bool = False
-    seed: bool = False
 
 
 def run(args: argparse.Namespace) -> int:
@@ -229,8 +226,6 @@ def run(args: argparse.Namespace) -> int:
         results.setdefault(model, {})[sampled.name] = _score(
             sampled, args, settings, path, _store(args, settings, folder), known
         )
-    if golds and (unused := golds.unused()):
-        note(unused)
     if not results:
         raise ValueError(
             f'{", ".join(args.samples)}: all data sets have one response per problem or were left '
@@ -304,18 +299,13 @@ def _groups(
                 )
             of_group.append(source)
     for (model, _), sources in groups.items():
-        if len(sources) > 1 and not model and not _one_model(sources):
+        if len(sources) > 1 and not model:
             raise ValueError(
                 f'{sources[0].path} and {sources[1].path} do not say which model they are of. Give '
                 '--model NAME if they are of one and its samples belong together; else score them '
                 'one by one, each with its --model'
             )
     return groups
-
-
-def _one_model(sources: Sequence[Source]) -> bool:
-    """Tell whether sources that name no model are of one: seeds in one folder."""
-    return all(one.seed for one in sources) and len({Path(one.path).parent for one in sources}) == 1
 
 
 def _sources(path: str, args: argparse.Namespace, golds: GoldFile | None) -> Iterator[Source]:
@@ -331,18 +321,17 @@ def _sources(path: str, args: argparse.Namespace, golds: GoldFile | None) -> Ite
             yield Source(path, one.model, one.name, partial(read_data_set, one), one.run)
         return
     columns = _columns(args.columns)
-    files = find_logs(folder, args.format) if folder.is_dir() else listed_logs(path) or [path]
-    for file in files:
+    for file in find_logs(folder, args.format) if folder.is_dir() else [path]:
         with _left_out(args, None):
             log = LogReader(file, args.format, columns, golds)
-            model, name, seed = log.model, log.name, log.tool is NEMO_SKILLS
+            model, name = log.model, log.name
             # Opened again later: a folder may have more logs than memory or open files hold.
             read = partial(read_samples, file, form=args.format, columns=columns, golds=golds)
             if not Path(file).is_file():  # a pipe is opened once
                 read = partial(log.read)
             del log
             read = partial(read, skip_bad=args.skip_bad, report=note)
-            yield Source(file, model, name, read, found=folder.is_dir(), seed=seed)
+            yield Source(file, model, name, read, found=folder.is_dir())
 
 
 def _columns(pairs: Sequence[str]) -> dict[str, str]:
@@ -492,7 +481,7 @@ def _score(
     result = result.but(
         warnings=[
             *([sampled.gaps] if sampled.gaps else []),
-            *sampled.warnings,
+            *sampled.stated.warnings,
             *result.warnings,
             *([uneven] if sampled.uneven else []),
         ]

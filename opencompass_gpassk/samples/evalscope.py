@@ -34,6 +34,7 @@ from opencompass_gpassk.samples.log_files import (
     Stated,
     Tool,
     gold_answers,
+    object_in,
     part,
     stated_verdict,
 )
@@ -80,7 +81,8 @@ def _older_row(fields: Fields) -> Fields:
     if isinstance(asked, str) and asked in prompt:
         asked = prompt[prompt.rindex(asked) :]  # with its options, without the examples before it
     reviews = [part(one, 'review', of=dict) for one in choices]
-    verdicts = [_older_verdict(review) for review in reviews]
+    results = [object_in(review, 'result') or review for review in reviews]
+    theirs = [stated_verdict(one, ['result', *one]) for one in results]
     return {
         'id': None if index is None else str(part(fields, 'index', of=(int, str))),
         'question': asked if isinstance(asked, str) else prompt,
@@ -88,17 +90,10 @@ def _older_row(fields: Fields) -> Fields:
         'answer': gold_answers(reviews[0] if reviews else {}, 'gold'),
         'samples': [
             sample | {'verdict': one['verdict']}
-            for sample, one in zip(reply_samples(fields), verdicts, strict=True)
+            for sample, one in zip(reply_samples(fields), theirs, strict=True)
         ],
-        'theirs': verdicts[0]['theirs'],
+        'theirs': theirs[0]['theirs'],
     }
-
-
-def _older_verdict(review: Fields) -> Fields:
-    result = review.get('result')
-    if isinstance(result, dict):
-        return stated_verdict(result, list(result))
-    return stated_verdict(review, ['result'])
 
 
 def _usage(reviews: Path) -> dict[int, Fields]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, fields_of
 from opencompass_gpassk.formats.tables import unread_rows
 from opencompass_gpassk.samples.log_files import Fields, gold_answers
@@ -27,7 +27,6 @@ class GoldFile:
         self.path = path
         self.field, _, own = on.partition('=')
         self.rows: dict[str, Fields] = {}
-        self.used: set[str] = set()
         for row in unread_rows(path):
             with at_place(row.place):
                 fields = row.read()
@@ -53,14 +52,8 @@ class GoldFile:
         if found is None:
             told = short_line(str(value), 60)
             raise ValueError(f'{self.path} has no row whose field of --on is {told!r}')
-        self.used.add(_key(value))
         row = row | {name: one for name, one in found.items() if name not in ('sample', 'samples')}
         return row if row.get('question') else {'id': str(value), **row}
-
-    def unused(self) -> str:
-        """Return a message on rows to which there is no response; '' if each has one."""
-        left = len(self.rows) - len(self.used)
-        return f'{counted(left, "problem")} of {self.path} without a response' if left else ''
 
 
 def _key(value: str | int) -> str:

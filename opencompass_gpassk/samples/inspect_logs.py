@@ -84,15 +84,15 @@ def _selected(config: Fields, available: int) -> int:
     limit, ids = config.get('limit'), config.get('sample_id')
     if ids is not None:
         return len(ids) if isinstance(ids, list) else 1
-    if isinstance(limit, list):
-        ends = [one for one in limit if type(one) is int]
-        return len(range(available)[slice(*ends)]) if len(ends) == 2 else 0
-    return min(number_in(config, 'limit') or available, available)
+    return 0 if isinstance(limit, list) else min(number_in(config, 'limit') or available, available)
 
 
 def _row(log: Log, number: int, fields: Fields) -> Fields | str:
     if 'eval' in fields:
-        raise ValueError('a log of inspect without samples; run it without --no-log-samples')
+        raise ValueError(
+            'a log of inspect without samples; run it without --no-log-samples, or, of the '
+            'logs.json of an eval set, name its folder'
+        )
     asked = part(fields, 'input', of=(str, list))
     if isinstance(asked, list):
         asked = last_text(asked, 'user')

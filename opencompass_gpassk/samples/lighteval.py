@@ -53,39 +53,25 @@ def _stated(log: Log) -> Stated:
 
 
 def _row(log: Log, number: int, fields: Fields) -> Fields | str:
-    row: Fields
-    if 'full_prompt' in fields:
-        prompt = str(fields['full_prompt'])
-        row = {'question': fields.get('example') or prompt, 'prompt': prompt}
-        row['answer'] = gold_answers(fields, 'gold')
-        where: tuple[str, ...] = ('predictions',)
-        tokens, given = fields.get('cont_tokens'), None
-        metrics = fields.get('metrics')
-    else:
-        old = '__' if '__doc__' in fields else ''
-        doc, response = f'{old}doc{old}', f'{old}model_response{old}'
-        where = (response, 'text')
-        replied = object_in(fields, response)
-        tokens, given = replied.get('output_tokens'), replied.get('input_tokens')
-        row = {
-            'id': part(fields, doc, of=dict).get('id') or None,
-            'question': part(fields, doc, 'query'),
-            'answer': _golds(fields, doc),
-        }
-        metrics = fields.get(f'{old}metric{old}')
-    texts = part(fields, *where, of=list)
+    row = _in_newest_layout(fields)
+    replied, texts = object_in(row, 'model_response'), part(row, 'model_response', 'text', of=list)
     if texts and all(isinstance(text, float | list) for text in texts):
-        raise UnscorableError(f'field {where[-1]}: likelihoods, not texts; score a generating task')
+        raise UnscorableError('its responses are likelihoods, not texts; score a generating task')
+    tokens = replied.get('output_tokens')
     if isinstance(tokens, list) and len(tokens) == 1 < len(texts):
         tokens = tokens[0]  # of all samples of one request
     counts = list(map(counted_tokens, tokens)) if isinstance(tokens, list) else []
-    theirs, said = _verdict(metrics, len(texts))
-    return row | {
+    theirs, said = _verdict(row.get('metric'), len(texts))
+    return {
+        'id': part(row, 'doc', of=dict).get('id') or None,
+        'question': part(row, 'doc', 'query'),
+        'prompt': fields.get('full_prompt'),
+        'answer': _golds(row),
         'samples': [
             {
-                'text': part(fields, *where, i, of=(str, type(None))),
+                'text': part(row, 'model_response', 'text', i, of=(str, type(None))),
                 'tokens': counts[i] if len(counts) == len(texts) else None,
-                'prompt_tokens': counted_tokens(given),
+                'prompt_tokens': counted_tokens(replied.get('input_tokens')),
                 'verdict': said,
             }
             for i in range(len(texts))
@@ -94,12 +80,27 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | str:
     }
 
 
-def _golds(fields: Fields, doc: str) -> list[str]:
-    index = part(fields, doc, 'gold_index', of=(int, list))
+def _in_newest_layout(fields: Fields) -> Fields:
+    if 'full_prompt' not in fields:
+        return {name.strip('_'): value for name, value in fields.items()}
+    golds = gold_answers(fields, 'gold')
+    asked = fields.get('example') or str(fields['full_prompt'])
+    return {
+        'doc': {'query': asked, 'choices': golds, 'gold_index': list(range(len(golds)))},
+        'model_response': {
+            'text': fields['predictions'],
+            'output_tokens': fields.get('cont_tokens'),
+        },
+        'metric': fields.get('metrics'),
+    }
+
+
+def _golds(row: Fields) -> list[str]:
+    index = part(row, 'doc', 'gold_index', of=(int, list))
     places = index if isinstance(index, list) else [index]
     if not all(type(one) is int and one >= 0 for one in places):
-        raise ValueError(f'field {doc}.gold_index is {str(index)[:60]}; it counts from 0')
-    return [part(fields, doc, 'choices', one) for one in places]
+        raise ValueError(f'field doc.gold_index is {str(index)[:60]}; it counts from 0')
+    return [part(row, 'doc', 'choices', one) for one in places]
 
 
 def _verdict(metrics: Any, count: int) -> tuple[str, bool | None]:

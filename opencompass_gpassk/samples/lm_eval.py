@@ -37,8 +37,7 @@ from opencompass_gpassk.samples.log_files import (
     stated_verdict,
 )
 
-NAME = re.compile(r'samples_(.+?)(?:_(\d{4}-\d\d-\d\dT.*))?\.jsonl?')
-OLDER_NAME = re.compile(r'.*(?:=|__).*?_([^_,].*)\.jsonl')  # pretrained__org__model_gsm8k.jsonl
+NAME = re.compile(r'(?:samples_|.*__[^_]*_)(.+?)(?:_(\d{4}-\d\d-\d\dT.*))?\.jsonl?')
 VOTE = re.compile('maj|vote|consisten|consensus', re.IGNORECASE)
 DRAWN = ('model_args', 'gen_kwargs', 'chat_template_sha', 'system_instruction_sha')
 
@@ -46,8 +45,7 @@ DRAWN = ('model_args', 'gen_kwargs', 'chat_template_sha', 'system_instruction_sh
 def _stated(log: Log) -> Stated:
     path = Path(log.path).absolute()
     found = NAME.fullmatch(path.name)
-    older = OLDER_NAME.fullmatch(path.name)
-    task = found[1] if found else older[1] if older else ''
+    task = found[1] if found else ''
     summaries = sorted(path.parent.glob('results_*.json'))
     own = [one for one in summaries if found and found[2] and found[2] in one.name]
     told = read_object(own[0]) if own else {}

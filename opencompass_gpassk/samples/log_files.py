@@ -25,7 +25,6 @@ from opencompass_gpassk.formats.stored_files import (
     RESULT_BYTES,
     SAMPLES,
     open_regular,
-    read_object,
 )
 from opencompass_gpassk.formats.tables import (
     ZIP,
@@ -108,14 +107,12 @@ class Log:
         head: What the log says of itself, or the fields of its first entry; {} if none can be read.
         rows: The rows.
         kept: What a tool keeps between rows.
-        warnings: What was passed over before there were rows.
     """
 
     path: str
     head: Fields
     rows: Iterator[UnreadRow]
     kept: dict[Any, Any] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
 
 
 def part(value: Any, *path: str | int, of: type | tuple[type, ...] = str) -> Any:
@@ -191,25 +188,6 @@ def verdict(value: Any) -> bool | None:
         words |= {'incorrect': False, 'wrong': False, 'false': False, '0': False}
         return words.get(value.strip().lower())
     return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
-
-
-def listed_logs(path: str) -> list[str]:
-    """Return the logs that lie beside the list of an eval set, ``logs.json``; [] of another file.
-
-    Raises:
-        ValueError: If none of those that it lists lies there.
-    """
-    file = Path(path)
-    if file.name != 'logs.json' or not file.is_file():
-        return []
-    heads = read_object(file)
-    names = [name for name in heads if object_in(object_in(heads, name), 'eval')]
-    there = [str(file.with_name(one)) for one in names if Path(one).name == one]
-    there = [one for one in there if Path(one).is_file()]
-    if names and not there:
-        told = short_line(', '.join(names), 80)
-        raise ValueError(f'{path}: none of the logs that it lists lies beside it: {told}')
-    return there
 
 
 def open_log(path: str) -> Log:

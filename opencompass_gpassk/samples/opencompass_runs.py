@@ -1,4 +1,11 @@
-"""Responses recorded in a run of OpenCompass, to data sets that ``n`` repeated."""
+"""Responses recorded in a run of OpenCompass, to data sets that ``n`` repeated.
+
+A file of predictions, of any version, is also read without its run. It holds records by number::
+
+    {"0": {"origin_prompt": [{"role": "HUMAN", "prompt": "…"}], "prediction": "…", "gold": "72"}}
+
+Gold answers that it lacks, as those of 2023 do, stand in a second file: ``--gold FILE --on …``.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +29,7 @@ from opencompass_gpassk.runs.predictions import (
     replicas,
     shard_numbers,
 )
+from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.trials import Problem
 
@@ -137,8 +145,8 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
     identified += [
         Response('', '', identity, lost='no prediction was found') for identity in gaps.missing
     ]
-    drawn = sorted({str(one.sampling) for one in responses if one.sampling})
-    stated = {'model': files.model, 'sampling': ' and '.join(drawn)}
+    sampling = sorted({str(one.sampling) for one in responses if one.sampling})
+    drawn = {'model': files.model, 'sampling': ' and '.join(sampling)}
     # A prompt stored as text contains the model's template; a prompt stored as turns does not.
     turns = all(isinstance(one.record.get('origin_prompt'), list) for one in responses)
     return SampledProblems(
@@ -153,7 +161,7 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
         named=named,
         recorded=True,
         path=str(recorded.run),
-        protocol={name: value for name, value in stated.items() if value},
+        stated=Stated(protocol={name: value for name, value in drawn.items() if value}),
     )
 
 
@@ -222,3 +230,19 @@ def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
         seen[key] += 1
         identities.append((str(first[key] + twin), replica))
     return identities
+
+
+def _stated(log: Log) -> Stated:
+    return Stated(name='' if log.path == '-' else Path(log.path).stem)
+
+
+def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+    said = fields.get('prediction')
+    return {
+        'question': Response(record=fields).prompt,
+        'answer': fields.get('gold'),
+        'samples': said if isinstance(said, list) else [said],
+    }
+
+
+PREDICTIONS = Tool('predictions', [], [{'origin_prompt', 'prediction'}], _stated, _row, True)

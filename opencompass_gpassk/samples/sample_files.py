@@ -51,7 +51,7 @@ from opencompass_gpassk.samples.log_files import (
 )
 from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
 from opencompass_gpassk.samples.openai_replies import OPENAI, reply_samples
-from opencompass_gpassk.samples.opencompass_predictions import PREDICTIONS
+from opencompass_gpassk.samples.opencompass_runs import PREDICTIONS
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.samples.vllm_outputs import VLLM
 from opencompass_gpassk.trials import Problem, Verdict
@@ -70,7 +70,7 @@ COLUMNS = (
     *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
     *(*GROUP_FIELDS, *OF_SAMPLE),
 )
-MOST_PLANNED = 200_000  # samples that a log may say are missing
+MOST_ABSENT = 200_000  # samples that a log may say are missing
 ABSENT = 'not in the log'
 NO_PATH = re.compile(r'[^\w.@+=-]+')
 # Files that somebody may take for samples: the fields that tell, what it is, what to do.
@@ -192,28 +192,19 @@ class _Collected:
         self.told = Counter[str]()  # what was passed over, or is to be known of rows
         self._prompts: dict[str, str] = {}
         self._places: dict[str, str] = {}
-        self._by_text: dict[tuple[object, ...], str] = {}
-        self._turns = Counter[object]()
+        self._by_text: dict[tuple[str, str], str] = {}
         self._next = Counter[str]()  # problem → the next number of a sample
         self._asked: Asked = {}
         self._named = True
 
     def add(self, entry: UnreadRow, row: Fields) -> None:
         """Add a row; raise a ValueError that names its field if it is malformed."""
-        try:
-            problem = _problem(row, entry.number, self._asked)
-        except UnscorableError as error:
-            if self.problems:  # other rows have what this one lacks
-                raise ValueError(str(error)) from error
-            raise
+        problem = _problem(row, entry.number, self._asked)
         found = _samples(row, f'{self.file}#{entry.number}')
         text = problem.question, problem.gold
         several = 'sample' in row or (self.tool is not None and self.tool.several)
         if several and row.get('id') is None and not problem.version:
-            # The second sample of a key is one of another problem with this text.
-            turn = self._turns[text, found[0].key] if found[0].key else 0
-            self._turns[text, found[0].key] += 1
-            own = self._by_text.setdefault((*text, turn), problem.problem_id)
+            own = self._by_text.setdefault(text, problem.problem_id)
             problem = replace(problem, problem_id=own)
         own = problem.problem_id
         known = self.problems.setdefault(own, problem)
@@ -224,17 +215,18 @@ class _Collected:
             )
         self._places.setdefault(own, entry.place.rpartition(', ')[2])
         self._named &= row.get('id') is not None or bool(problem.version)
-        if self.tool and row.get('prompt'):
+        known_of = row if self.tool else {}
+        if known_of.get('prompt'):
             self._prompts.setdefault(own, stable_hash(row['prompt'])[:8])
-        if self.tool and row.get('note'):
+        if known_of.get('note'):
             self.told[row['note']] += 1
         for response in found:
-            at = number_in(row, 'epoch') - 1
+            at = number_in(known_of, 'epoch') - 1
             if at < 0 or (own, at) in self.responses:
                 at = self._next[own]
             self._next[own] = max(self._next[own], at + 1)
             # A lost sample that was planned may be made up by another log: it has no place.
-            place = '' if 'epoch' in row and response.lost else response.location
+            place = '' if 'epoch' in known_of and response.lost else response.location
             self.responses[own, at] = replace(response, identity=(own, at), location=place)
 
     def sampled(self, name: str, model: str, stated: Stated) -> SampledProblems:
@@ -248,11 +240,12 @@ class _Collected:
             raise ValueError(
                 f'{self.file}: there is no usable row; see gpassk score --help for the format'
             )
-        planned = stated.samples * max(stated.problems, len(self.problems))
-        if planned > MOST_PLANNED:
+        n, problems = max(stated.samples, *self._next.values()), len(self.problems)
+        absent = stated.samples * problems + n * max(0, stated.problems - problems)
+        if absent > MOST_ABSENT:
             raise ValueError(
-                f'{self.file}: it says that {planned} samples were planned, which is more than '
-                f'{MOST_PLANNED}; correct what it says of itself'
+                f'{self.file}: it says that {absent} more samples were planned than it holds; '
+                f'more than {MOST_ABSENT} are not believed'
             )
         for identity in itertools.product(self.problems, range(stated.samples)):
             self.responses.setdefault(identity, Response('', '', identity, lost=ABSENT))
@@ -264,11 +257,8 @@ class _Collected:
             model,
             named=self._named,
             path=self.file,
-            protocol=stated.protocol,
+            stated=replace(stated, warnings=[*stated.warnings, *passed]),
             prompt_hashes=self._prompts,
-            warnings=[*stated.warnings, *passed],
-            ids=stated.ids,
-            count=stated.problems,
         )
 
 

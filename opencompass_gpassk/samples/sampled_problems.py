@@ -17,8 +17,10 @@ from opencompass_gpassk.answers.check import accepted
 from opencompass_gpassk.answers.reader import stated
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.hashing import text_hash
+from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.responses import Identity, Response
 from opencompass_gpassk.runs.predictions import Gaps
+from opencompass_gpassk.samples.log_files import Stated
 from opencompass_gpassk.trials import Problem
 
 # How a gold answer begins that is announced: 正确答案:D。, The answer is 72.
@@ -44,11 +46,8 @@ class SampledProblems:
         named: Whether the problems' ids are the data's own, not their places in a file.
         recorded: Whether they are from a run of OpenCompass, whose questions are prompts.
         path: The file or the run.
-        protocol: How they were drawn, as far as the source says: field → value.
+        stated: What it says of itself.
         prompt_hashes: Problem → hash of its whole prompt, where that is more than the question.
-        warnings: What a reader of the result must know of the source.
-        ids: The ids of the planned problems, as far as the source says.
-        count: Number of the planned problems; 0 if unknown.
     """
 
     name: str
@@ -62,11 +61,8 @@ class SampledProblems:
     named: bool = False
     recorded: bool = False
     path: str = ''
-    protocol: Mapping[str, Any] = field(default_factory=dict)
+    stated: Stated = field(default_factory=Stated)
     prompt_hashes: Mapping[str, str] = field(default_factory=dict)
-    warnings: Sequence[str] = ()
-    ids: Sequence[str] = ()
-    count: int = 0
 
     @property
     def n(self) -> int:
@@ -134,7 +130,9 @@ def joined(
     named = all(part.named for part in parts)
     keys = [_problem_keys(part, by_id=named) for part in parts]
     told = [
-        f'{part.path}: {one}' if len(parts) > 1 else one for part in parts for one in part.warnings
+        f'{part.path}: {one}' if len(parts) > 1 else one
+        for part in parts
+        for one in part.stated.warnings
     ]
     if different := _different(parts, keys):
         if not anyway:
@@ -169,7 +167,8 @@ def joined(
         for response in part.responses:
             if response.identity in copies:
                 continue
-            of_problem = draws.setdefault(of_part[_problem_id(response)], {})
+            own, _ = response.identity or ('', 0)
+            of_problem = draws.setdefault(of_part[own], {})
             draw = response.key or object()  # without a key, each is a draw of its own
             other = of_problem.get(draw)
             if other is None or (other.lost and not response.lost):
@@ -177,7 +176,7 @@ def joined(
             elif not response.lost and other.text != response.text:
                 raise ValueError(
                     f'{other.location} and {response.location} have the same key, so they are the '
-                    f'same draw for problem {_problem_id(response)!r}, but their texts differ; '
+                    f'same draw for problem {own!r}, but their texts differ; '
                     'leave one of the two out'
                 )
             repeated += other is not None
@@ -203,28 +202,28 @@ def joined(
         missing=len(missing),
         named=named,
         recorded=parts[0].recorded,
-        warnings=told,
-        ids=list(dict.fromkeys(own for part in parts for own in part.ids)),
-        count=max(part.count for part in parts),
+        stated=Stated(
+            warnings=told,
+            ids=list(dict.fromkeys(own for part in parts for own in part.stated.ids)),
+            problems=max(part.stated.problems for part in parts),
+        ),
     )
     return whole if whole.recorded else _with_absent(whole)
 
 
 def _different(parts: Sequence[SampledProblems], keys: Sequence[Mapping[str, Any]]) -> str:
     """Return in which fields sources differ that both state how they were drawn; '' if in none."""
-    stated: dict[str, tuple[str, Any]] = {}
-    asked: dict[Any, tuple[str, str]] = {}
+    stated: dict[object, tuple[str, Any]] = {}
     found: dict[str, str] = {}
     for part, of_part in zip(parts, keys, strict=True):
-        for name, value in part.protocol.items():
-            path, other = stated.setdefault(name, (part.path, value))
+        asked = [('prompt', of_part[own], one) for own, one in part.prompt_hashes.items()]
+        for name, of, value in [
+            (name, '', one) for name, one in part.stated.protocol.items()
+        ] + asked:
+            path, other = stated.setdefault((name, of), (part.path, value))
             if other != value:
                 shown = [short_line(str(one), 60) for one in (other, value)]
                 found.setdefault(name, f'{name} ({shown[0]} in {path}, {shown[1]} in {part.path})')
-        for own, value in part.prompt_hashes.items():
-            path, other = asked.setdefault(of_part[own], (part.path, value))
-            if other != value:
-                found.setdefault('prompt', f'prompt (of problem {own!r} in {path} and {part.path})')
     return f'the logs differ in {", ".join(found.values())}' if found else ''
 
 
@@ -262,31 +261,25 @@ def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int] | 
 
 def _with_absent(sampled: SampledProblems) -> SampledProblems:
     """Add the problems that the logs planned and lack, and say how many samples are lost."""
-    known = {problem.problem_id for problem in sampled.problems}
-    absent = [own for own in sampled.ids if own not in known]
-    numbers = (str(i) for i in itertools.count(1))
-    unnamed = max(0, sampled.count - len(known) - len(absent))
-    absent += itertools.islice((own for own in numbers if own not in known), unnamed)
+    known = {problem.problem_id: problem for problem in sampled.problems}
+    numbers = itertools.chain(sampled.stated.ids, map(str, itertools.count(1)))
+    new = (
+        own for own in dict.fromkeys(itertools.islice(numbers, MOST_PROBLEMS)) if own not in known
+    )
+    absent = list(itertools.islice(new, max(0, sampled.stated.problems - len(known))))
     lost = [
         Response('', '', (own, i), lost='none to its problem is in the log')
         for own in absent
         for i in range(sampled.n)
     ]
-    responses = sampled.responses + lost
-    reasons = Counter(one.lost for one in responses if one.lost)
+    reasons = Counter(one.lost for one in [*sampled.responses, *lost] if one.lost)
     told = [f'{counted(count, "sample")} lost: {reason}' for reason, count in reasons.items()]
-    problems = sampled.problems + [Problem(own) for own in absent]
     return replace(
-        sampled, problems=problems, responses=responses, warnings=[*sampled.warnings, *told]
+        sampled,
+        problems=sampled.problems + [Problem(own) for own in absent],
+        responses=sampled.responses + lost,
+        stated=replace(sampled.stated, warnings=[*sampled.stated.warnings, *told]),
     )
-
-
-def _problem_id(response: Response) -> str:
-    return response.identity[0] if response.identity else ''
-
-
-def _replica(response: Response) -> int:
-    return response.identity[1] if response.identity else 0
 
 
 def _problem_keys(part: SampledProblems, *, by_id: bool) -> dict[str, Any]:
@@ -329,3 +322,7 @@ def _as_drawn(responses: Sequence[Response]) -> list[Response]:
         return list(responses)
     lacked = {_replica(one): one for one in responses if not one.location}
     return sorted((lacked | found).values(), key=_replica)
+
+
+def _replica(response: Response) -> int:
+    return response.identity[1] if response.identity else 0
