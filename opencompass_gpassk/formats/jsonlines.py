@@ -16,7 +16,9 @@ from opencompass_gpassk.formats.stored_files import SAMPLES, bounded_lines
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 ROWS = SAMPLES._replace(lines=SAMPLES.size)  # whose lines may be short
-UNDECODED = re.compile('[\udc80-\udcff]')  # from surrogateescape: bytes that aren't UTF-8
+# From surrogateescape: bytes that aren't UTF-8; and what UTF-16 has between its characters.
+UNDECODED = re.compile('[\udc80-\udcff\0]')
+NOT_UTF8 = 'not UTF-8; save it so: iconv -f GBK -t UTF-8 FILE > NEW, or with -f UTF-16'
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -84,7 +86,7 @@ def parse_row(line: str) -> dict[str, Any]:
         ValueError: If the line isn't UTF-8, JSON or an object, or holds a number beyond 1.8e308.
     """
     if UNDECODED.search(line):
-        raise ValueError('not UTF-8; save the file in that encoding')
+        raise ValueError(NOT_UTF8)
     try:
         row = json.loads(line, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError) as error:

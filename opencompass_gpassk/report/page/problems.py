@@ -69,6 +69,8 @@ def read_responses(
     faults: list[str],
     elsewhere: Path | None = None,
     columns: Mapping[str, str] | None = None,
+    *,
+    whole: bool = False,
 ) -> dict[str, Response]:
     """Return location → response for the trials whose responses can be found.
 
@@ -84,6 +86,7 @@ def read_responses(
         faults: A message on each file that can't be read is appended.
         elsewhere: A folder that is searched for files that are not there.
         columns: Field → its name in files of samples.
+        whole: Whether to keep long responses whole.
     """
     wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
     for trial in trials:
@@ -95,7 +98,9 @@ def read_responses(
     read: set[Path] = set()
     for name, answers in wanted.items():
         try:
-            found |= _read(name, answers, run, beside, read, elsewhere, columns or {})
+            for place, text in _read(name, answers, run, beside, read, elsewhere, columns or {}):
+                kept = Response(text, len(text), place) if whole else Response.of(text, place)
+                found[place] = kept
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
             failed.append(f'{name}: its responses are not shown: {error}')
     if failed:
@@ -112,8 +117,8 @@ def _read(
     read: set[Path],
     elsewhere: Path | None,
     columns: Mapping[str, str],
-) -> dict[str, Response]:
-    """Return the responses in a file, and add the file to ``read``."""
+) -> Iterator[tuple[str, str]]:
+    """Yield the responses in a file by their places, and add the file to ``read``."""
     path = _in_run(name, run) if run else _samples(name, beside)
     moved = path is None and elsewhere is not None
     if path is None:
@@ -124,13 +129,11 @@ def _read(
         raise ValueError('it has two names in the trials; give it only one')
     read.add(path.resolve())
     samples = any('/' in key for key in answers)
-    found = {}
     texts = _of_samples(path, answers, columns) if samples else _of_predictions(path, answers)
     for key, text in texts:
         if (run is None or moved) and not _gives(text, answers[key]):
             raise ValueError('their answers are not those that were scored')
-        found[f'{name}#{key}'] = Response.of(text, f'{name}#{key}')
-    return found
+        yield f'{name}#{key}', text
 
 
 def _moved(name: str, folder: Path) -> Path | None:
@@ -169,7 +172,7 @@ def _in_run(name: str, run: Path) -> Path | None:
 
 def _samples(name: str, beside: Path) -> Path | None:
     """Return the file with exactly this name; in other folders it may be another model's."""
-    return beside / name if (beside / name).exists() else None
+    return beside / name if (beside / name).is_file() else None
 
 
 def _gives(text: str, answer: str | None) -> bool:
