@@ -150,7 +150,7 @@ def gold_answers(fields: Fields, name: str) -> list[str]:
         raise UnscorableError(f'field {name}: the gold answer is missing; {fields_of(fields)}')
     if not all(golds) or len(golds) > MOST_GOLDS:
         told = short_line(repr(value)[:200], 60)
-        raise ValueError(
+        raise UnscorableError(
             f'field {name} is {told}, not a text, a finite number, or a list of at most '
             f'{MOST_GOLDS} accepted ones; give the gold answer so'
         )
