@@ -104,7 +104,7 @@ def test_what_a_second_file_lacks_is_named(
 
 def test_failed_requests_are_lost(tmp_path: Path) -> None:
     """An error of a batch, or of the server, or a reply without a text."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {'custom_id': 'a', 'response': None, 'error': {'code': 'expired', 'message': 'too late'}},
         {'custom_id': 'a', 'response': {'body': {'error': {'message': 'busy'}}}, 'error': None},
         {'custom_id': 'a', 'response': {'body': completion(None)}, 'error': None},
@@ -184,7 +184,7 @@ def test_rows_of_lighteval_before_its_docs(tmp_path: Path) -> None:
 
 def older_review(index: int, gold: Any) -> dict[str, Any]:
     """A review of EvalScope before 1.0."""
-    body = completion('It is **42**.', index=index, reviewed=True)
+    body = completion('\\boxed{42}', index=index, reviewed=True)
     body['choices'][0]['review'] = {'gold': gold, 'pred': '42', 'result': True}
     asked = {'question': f'What is {index}?', 'answer': 'x'}
     return body | {
