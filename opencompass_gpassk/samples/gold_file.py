@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, fields_of
 from opencompass_gpassk.formats.tables import unread_rows
-from opencompass_gpassk.samples.log_files import Fields, gold_answers
+from opencompass_gpassk.samples.log_files import Fields, gold_answers, renamed
 
 
 class GoldFile:
@@ -30,7 +30,7 @@ class GoldFile:
         for row in unread_rows(path):
             with at_place(row.place):
                 fields = row.read()
-                fields |= {name: fields[one] for name, one in columns.items() if one in fields}
+                fields |= renamed(fields, columns)
                 if not isinstance(value := fields.get(own), str | int):
                     raise ValueError(f'field {own}, of --on, is missing; {fields_of(fields)}')
                 gold_answers(fields, 'answer')
@@ -48,8 +48,7 @@ class GoldFile:
         value = fields.get(self.field, row.get(self.field))
         if not isinstance(value, str | int):
             raise ValueError(f'field {self.field}, of --on, is missing; {fields_of(fields)}')
-        found = self.rows.get(_key(value))
-        if found is None:
+        if (found := self.rows.get(_key(value))) is None:
             told = short_line(str(value), 60)
             raise ValueError(f'{self.path} has no row whose field of --on is {told!r}')
         row = row | {name: one for name, one in found.items() if name not in ('sample', 'samples')}

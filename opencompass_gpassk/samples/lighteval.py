@@ -88,7 +88,7 @@ def _in_newest_layout(fields: Fields) -> Fields:
     return {
         'doc': {'query': asked, 'choices': golds, 'gold_index': list(range(len(golds)))},
         'model_response': {
-            'text': fields['predictions'],
+            'text': fields.get('predictions'),
             'output_tokens': fields.get('cont_tokens'),
         },
         'metric': fields.get('metrics'),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -162,6 +162,11 @@ def stated_verdict(values: Any, names: Iterable[str]) -> Fields:
     known = values if isinstance(values, dict) else {}
     name = next((one for one in names if isinstance(one, str) and one in known), '')
     return {'theirs': name, 'verdict': verdict(known.get(name))}
+
+
+def renamed(fields: Fields, columns: Mapping[str, str]) -> Fields:
+    """Return fields under other names, given the new name of each; those that are there."""
+    return {own: fields[one] for own, one in columns.items() if one in fields}
 
 
 def object_in(fields: Any, name: str) -> Fields:

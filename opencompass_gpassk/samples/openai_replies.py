@@ -60,7 +60,7 @@ def reply_samples(body: Fields) -> list[Fields]:
             'tokens': known.get('completion_tokens') if len(choices) == 1 else None,
             'prompt_tokens': known.get('prompt_tokens'),
         }
-        for one in choices
+        for one in (part(choices, i, of=dict) for i in range(len(choices)))
     ]
 
 

@@ -1,11 +1,4 @@
-"""Responses recorded in a run of OpenCompass, to data sets that ``n`` repeated.
-
-A file of predictions, of any version, is also read without its run. It holds records by number::
-
-    {"0": {"origin_prompt": [{"role": "HUMAN", "prompt": "…"}], "prediction": "…", "gold": "72"}}
-
-Gold answers that it lacks, as those of 2023 do, stand in a second file: ``--gold FILE --on …``.
-"""
+"""Responses recorded in a run of OpenCompass, to data sets that ``n`` repeated."""
 
 from __future__ import annotations
 
@@ -29,7 +22,7 @@ from opencompass_gpassk.runs.predictions import (
     replicas,
     shard_numbers,
 )
-from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool
+from opencompass_gpassk.samples.log_files import Stated
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.trials import Problem
 
@@ -230,19 +223,3 @@ def _identities(responses: Sequence[Response]) -> list[tuple[str, int]]:
         seen[key] += 1
         identities.append((str(first[key] + twin), replica))
     return identities
-
-
-def _stated(log: Log) -> Stated:
-    return Stated(name='' if log.path == '-' else Path(log.path).stem)
-
-
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
-    said = fields.get('prediction')
-    return {
-        'question': Response(record=fields).prompt,
-        'answer': fields.get('gold'),
-        'samples': said if isinstance(said, list) else [said],
-    }
-
-
-PREDICTIONS = Tool('predictions', [], [{'origin_prompt', 'prediction'}], _stated, _row, True)

@@ -47,11 +47,11 @@ from opencompass_gpassk.samples.log_files import (
     gold_answers,
     number_in,
     open_log,
+    renamed,
     verdict,
 )
-from opencompass_gpassk.samples.nemo_skills import NEMO_SKILLS
 from opencompass_gpassk.samples.openai_replies import OPENAI, reply_samples
-from opencompass_gpassk.samples.opencompass_runs import PREDICTIONS
+from opencompass_gpassk.samples.renamed_rows import NEMO_SKILLS, PREDICTIONS
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.samples.vllm_outputs import VLLM
 from opencompass_gpassk.trials import Problem, Verdict
@@ -116,13 +116,11 @@ class LogReader:
         head = self.log.head
         if {'samples', 'sample', *self.columns.values()} & head.keys() and 'eval' not in head:
             return None
-        for tool in TOOLS.values():
-            if any(layout <= head.keys() for layout in tool.layouts):
-                return tool
         for fields, told in LOOKS_LIKE:
             if set(fields) <= head.keys():
                 raise ValueError(f'{self.path}: it looks like {told}')
-        return None
+        layouts = ((tool, layout) for tool in ALL_TOOLS for layout in tool.layouts)
+        return next((tool for tool, layout in layouts if layout <= head.keys()), None)
 
     def read(
         self, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
@@ -166,13 +164,11 @@ class LogReader:
                             yield one.location, one.text
 
     def _row(self, number: int, fields: Fields) -> Fields | str:
-        if not self.tool:
-            columns = {own: fields[one] for own, one in self.columns.items() if one in fields}
-            row: Fields | str = fields | columns
-        else:
+        row: Fields | str = fields | renamed(fields, self.columns)
+        if self.tool:
             row = self.tool.row(self.log, number, fields)
-            if isinstance(row, dict):
-                row['theirs'] = f'{self.tool.name}: {row.get("theirs")}'
+        if self.tool and isinstance(row, dict):
+            row['theirs'] = f'{self.tool.name}: {row.get("theirs")}'
         return self.golds.of(fields, row) if self.golds and isinstance(row, dict) else row
 
 

@@ -244,19 +244,17 @@ def _copies(
         texts = [one.text for one in known[key].values() if one.location and not one.key]
         again = [one.text for one in own[key]]
         shorter, longer = sorted((again, texts), key=len)
-        places = _places_in_order(shorter, longer)
-        if places is None:
+        if -1 in (places := _places_in_order(shorter, longer)):
             return set()
         same = own[key] if shorter is again else [own[key][at] for at in places]
         copies |= {one.identity for one in same if one.identity}
     return copies
 
 
-def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int] | None:
-    """Return the places of texts that follow one another among others; None if they don't."""
+def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int]:
+    """Return the places of texts that follow one another among others; -1 of one that doesn't."""
     rest = iter(enumerate(among))
-    places = [next((at for at, other in rest if other == text), -1) for text in texts]
-    return None if -1 in places else places
+    return [next((at for at, other in rest if other == text), -1) for text in texts]
 
 
 def _with_absent(sampled: SampledProblems) -> SampledProblems:
