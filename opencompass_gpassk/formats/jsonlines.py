@@ -80,7 +80,7 @@ def input_name(path: str | Path) -> str:
 
 
 def parse_row(line: str) -> dict[str, Any]:
-    """Return the object in a line.
+    """Return the object in a line; NaN, as Python and pandas write it, is read as null.
 
     Raises:
         ValueError: If the line isn't UTF-8, JSON or an object, or holds a number beyond 1.8e308.
@@ -88,7 +88,7 @@ def parse_row(line: str) -> dict[str, Any]:
     if UNDECODED.search(line):
         raise ValueError(NOT_UTF8)
     try:
-        row = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+        row = json.loads(line, parse_constant=lambda name: None, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
     return as_row(row)
@@ -175,10 +175,6 @@ def row_line(row: Mapping[str, Any]) -> str:
     """
     text = json.dumps(row, ensure_ascii=False)
     return ESCAPED.sub(lambda char: f'\\u{ord(char[0]):04x}', text) + '\n'
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f'{constant} is no number of JSON')
 
 
 def _finite(digits: str) -> float:

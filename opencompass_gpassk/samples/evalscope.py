@@ -58,16 +58,16 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | str:
     asked, answered = last_text(messages, 'user'), last_text(messages, 'assistant')
     values = score.get('value')
     names = [score.get('main_score_name'), *(values if isinstance(values, dict) else ())]
-    index, group = fields.get('index'), scored.get('group_id')
-    theirs = stated_verdict(values, names)
+    index, theirs = fields.get('index'), stated_verdict(values, names)
     sample = {
         'text': part(score, 'prediction') if answered is None else answered,
         'key': said['assistant'].get('id') if answered is not None else None,
         'verdict': theirs['verdict'],
     }
     return {
-        'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
+        'id': _id(scored, 'group_id'),
         'question': part(fields, 'input') if asked is None else asked,
+        'prompt': [one.get('content') for role, one in said.items() if role != 'assistant'],
         'answer': gold_answers(fields, 'target'),
         'sample': sample | (log.kept.get(index, {}) if isinstance(index, int) else {}),
         'theirs': theirs['theirs'],
@@ -75,7 +75,7 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | str:
 
 
 def _older_row(fields: Fields) -> Fields:
-    choices, index = part(fields, 'choices', of=list), fields.get('index')
+    choices = part(fields, 'choices', of=list)
     prompt = part(fields, 'origin_prompt', 'data', 0)
     asked = part(fields, 'raw_input', of=dict).get('question')
     if isinstance(asked, str) and asked in prompt:
@@ -84,7 +84,7 @@ def _older_row(fields: Fields) -> Fields:
     results = [object_in(review, 'result') or review for review in reviews]
     theirs = [stated_verdict(one, ['result', *one]) for one in results]
     return {
-        'id': None if index is None else str(part(fields, 'index', of=(int, str))),
+        'id': _id(fields, 'index'),
         'question': asked if isinstance(asked, str) else prompt,
         'prompt': prompt,
         'answer': gold_answers(reviews[0] if reviews else {}, 'gold'),
@@ -94,6 +94,10 @@ def _older_row(fields: Fields) -> Fields:
         ],
         'theirs': theirs[0]['theirs'],
     }
+
+
+def _id(fields: Fields, name: str) -> str | None:
+    return str(part(fields, name, of=(int, str))) if fields.get(name) is not None else None
 
 
 def _usage(reviews: Path) -> dict[int, Fields]:

@@ -34,7 +34,7 @@ class GoldFile:
                 if not isinstance(value := fields.get(own), str | int):
                     raise ValueError(f'field {own}, of --on, is missing; {fields_of(fields)}')
                 gold_answers(fields, 'answer')
-                if self.rows.setdefault(_key(value), fields) != fields:
+                if self.rows.setdefault(str(value).strip(), fields) != fields:
                     told = short_line(str(value), 60)
                     raise ValueError(f'field {own}: a second row has {told!r}; leave one out')
 
@@ -48,12 +48,8 @@ class GoldFile:
         value = fields.get(self.field, row.get(self.field))
         if not isinstance(value, str | int):
             raise ValueError(f'field {self.field}, of --on, is missing; {fields_of(fields)}')
-        if (found := self.rows.get(_key(value))) is None:
+        if (found := self.rows.get(str(value).strip())) is None:
             told = short_line(str(value), 60)
             raise ValueError(f'{self.path} has no row whose field of --on is {told!r}')
         row = row | {name: one for name, one in found.items() if name not in ('sample', 'samples')}
         return row if row.get('question') else {'id': str(value), **row}
-
-
-def _key(value: str | int) -> str:
-    return str(value).strip()

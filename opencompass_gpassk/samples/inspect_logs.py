@@ -58,12 +58,9 @@ def _stated(log: Log) -> Stated:
             if isinstance(one, dict)
         ],
     }
-    status, warnings = log.head.get('status', 'success'), []
-    if status != 'success':
-        error = object_in(log.head, 'error').get('message')
-        warnings.append(f'the log says status {status}' + (f': {error}' if error else ''))
-    if log.head.get('invalidated') is True:
-        warnings.append('the log says that it is invalidated')
+    status = log.head.get('status', 'success')
+    said = [f'status {status}'] if status != 'success' else []
+    said += ['invalidated'] if log.head.get('invalidated') is True else []
     ids = dataset.get('sample_ids')
     ids = [str(one) for one in ids] if isinstance(ids, list) else []
     epochs = number_in(config, 'epochs') or 1
@@ -72,7 +69,7 @@ def _stated(log: Log) -> Stated:
         model,
         task,
         protocol,
-        warnings,
+        [f'the log says {one}' for one in said],
         ids,
         len(ids) or max(_selected(config, number_in(dataset, 'samples')), total // epochs),
         epochs,

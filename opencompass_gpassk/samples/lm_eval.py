@@ -49,19 +49,15 @@ def _stated(log: Log) -> Stated:
     summaries = sorted(path.parent.glob('results_*.json'))
     own = [one for one in summaries if found and found[2] and found[2] in one.name]
     told = read_object(own[0]) if own else {}
-    config = object_in(told, 'config')
-    of_task = object_in(object_in(told, 'configs'), task)
-    protocol = {'generation': _request(log.head, 1)} | {
-        name: config[name] for name in DRAWN if config.get(name) is not None
-    }
-    if task in object_in(told, 'n-shot'):
-        protocol['few-shot'] = told['n-shot'][task]
+    protocol = {name: object_in(told, 'config').get(name) for name in DRAWN}
+    protocol |= {'generation': _request(log.head, 1)}
+    protocol |= {'few-shot': object_in(told, 'n-shot').get(task)}
     return Stated(
         path.parent.name if summaries else '',  # beside a summary, the folder has its name
         task,
         {name: value for name, value in protocol.items() if value is not None},
         problems=number_in(object_in(object_in(told, 'n-samples'), task), 'effective'),
-        samples=number_in(of_task, 'repeats'),
+        samples=number_in(object_in(object_in(told, 'configs'), task), 'repeats'),
     )
 
 
@@ -79,8 +75,8 @@ def _row(log: Log, number: int, fields: Fields) -> Fields | str:
             raise ValueError(f'field doc_id: {own!r} is used before, with other responses')
         return 'passed over: the same responses, under another filter'
     log.kept[own] = digest
-    known = OTHER_NAMES['question']
-    question = next((doc[name] for name in known if isinstance(doc.get(name), str)), None)
+    asked = [doc.get(name) for name in OTHER_NAMES['question']]
+    question = next((one for one in asked if isinstance(one, str)), None)
     prompt = _request(fields, 0)
     if question is None and prompt is None:
         raise ValueError(f'field arguments: it holds no prompt; {fields_of(fields)}')

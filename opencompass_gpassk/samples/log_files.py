@@ -38,6 +38,10 @@ from opencompass_gpassk.formats.tables import (
 
 ZIP_BYTES = 2048 * MIB
 PIECE = 4096  # packed bytes at once: they may hold 30,000 times as many
+VERDICTS = {
+    **dict.fromkeys(('c', 'correct', 'true', '1'), True),
+    **dict.fromkeys(('i', 'n', 'incorrect', 'wrong', 'false', '0'), False),
+}
 MOST_GOLDS = 1000  # accepted answers to a problem
 TRIES = 100  # rows in which the first good one is looked for
 # The end of a zip file names the size of its list of members, which is read whole.
@@ -189,9 +193,7 @@ def counted_tokens(tokens: Any) -> int | None:
 def verdict(value: Any) -> bool | None:
     """Return a tool's verdict: True for 1, true, ``C``, False for 0, false, ``I`` …, else None."""
     if isinstance(value, str):
-        words = {'c': True, 'correct': True, 'true': True, '1': True, 'i': False, 'n': False}
-        words |= {'incorrect': False, 'wrong': False, 'false': False, '0': False}
-        return words.get(value.strip().lower())
+        value = VERDICTS.get(value.strip().lower())
     return bool(value) if isinstance(value, bool | int | float) and value in (0, 1) else None
 
 

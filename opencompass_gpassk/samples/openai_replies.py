@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from opencompass_gpassk.samples.inspect_logs import last_text, message_text
-from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool, part
+from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool, object_in, part
 
 
 def _stated(log: Log) -> Stated:
@@ -51,24 +51,17 @@ def reply_samples(body: Fields) -> list[Fields]:
 
     The tokens of several choices are known together alone.
     """
-    usage, choices = body.get('usage'), part(body, 'choices', of=list)
-    known = usage if isinstance(usage, dict) else {}
+    known, choices = object_in(body, 'usage'), part(body, 'choices', of=list)
     return [
         {
-            'text': _text(one),
+            'text': one.get('text', None if said.get('content') is None else message_text(said)),
             'finish_reason': one.get('finish_reason'),
             'tokens': known.get('completion_tokens') if len(choices) == 1 else None,
             'prompt_tokens': known.get('prompt_tokens'),
         }
         for one in (part(choices, i, of=dict) for i in range(len(choices)))
+        for said in [object_in(one, 'message')]
     ]
-
-
-def _text(choice: Fields) -> str | None:
-    if isinstance(text := choice.get('text'), str):
-        return text
-    message = part(choice, 'message', of=dict)
-    return None if message.get('content') is None else message_text(message)
 
 
 OPENAI = Tool(

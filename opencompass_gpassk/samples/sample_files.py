@@ -150,8 +150,8 @@ class LogReader:
                 else:
                     found.add(entry, row)
         own = 'samples' if self.path == '-' else Path(self.path).name.split('.')[0]
-        stem = self.name or (self.tool.name if self.tool else own)
-        return found.sampled(stem, self.model, self.stated)
+        name = self.name or (self.tool.name if self.tool else own)
+        return found.sampled(name, self.model, self.stated)
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield place and text of each response in the rows that can be read, without a gold."""
@@ -159,9 +159,8 @@ class LogReader:
             with at_place(entry.place, skip_bad=True):
                 row = self._row(entry.number, entry.read())
                 if isinstance(row, dict):
-                    for one in _samples(row, f'{input_name(self.path)}#{entry.number}'):
-                        if not one.lost:
-                            yield one.location, one.text
+                    found = _samples(row, f'{input_name(self.path)}#{entry.number}')
+                    yield from ((one.location, one.text) for one in found if not one.lost)
 
     def _row(self, number: int, fields: Fields) -> Fields | str:
         row: Fields | str = fields | renamed(fields, self.columns)

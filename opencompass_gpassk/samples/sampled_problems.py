@@ -159,14 +159,13 @@ def joined(
                     f'{short_line(problem.gold, 60)!r}; join answers to the same data alone, or '
                     'give each problem its own id'
                 )
-        copies = _copies(part, of_part, draws)
-        if copies:
-            number = counted(len(copies), 'response')
-            told.append(f'{part.path}: {number} repeat those of another file: each counts once')
+        if copies := _copies(part, of_part, draws):
+            told.append(
+                f'{part.path}: {counted(len(copies), "response")} repeat those of another file: '
+                'each counts once'
+            )
             report(told[-1])
-        for response in part.responses:
-            if response.identity in copies:
-                continue
+        for response in (one for one in part.responses if one.identity not in copies):
             own, _ = response.identity or ('', 0)
             of_problem = draws.setdefault(of_part[own], {})
             draw = response.key or object()  # without a key, each is a draw of its own
@@ -260,7 +259,9 @@ def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int]:
 def _with_absent(sampled: SampledProblems) -> SampledProblems:
     """Add the problems that the logs planned and lack, and say how many samples are lost."""
     known = {problem.problem_id: problem for problem in sampled.problems}
-    numbers = itertools.chain(sampled.stated.ids, map(str, itertools.count(1)))
+    numbers = itertools.chain(
+        sampled.stated.ids, map(str, itertools.count(0 if '0' in known else 1))
+    )
     new = (
         own for own in dict.fromkeys(itertools.islice(numbers, MOST_PROBLEMS)) if own not in known
     )
