@@ -48,7 +48,7 @@ def _stated(log: Log) -> Stated:
     return Stated(model, '' if log.path == '-' else path.stem, {'model': model} if model else {})
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+def _row(log: Log, fields: Fields) -> Fields | str:
     if 'sample_score' not in fields:
         return _older_row(fields)
     scored = part(fields, 'sample_score', of=dict)

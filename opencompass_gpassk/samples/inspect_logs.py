@@ -59,17 +59,18 @@ def _stated(log: Log) -> Stated:
         ],
     }
     status = log.head.get('status', 'success')
-    said = [f'status {status}'] if status != 'success' else []
-    said += ['invalidated'] if log.head.get('invalidated') is True else []
-    ids = dataset.get('sample_ids')
-    ids = [str(one) for one in ids] if isinstance(ids, list) else []
-    epochs = number_in(config, 'epochs') or 1
-    total = number_in(object_in(log.head, 'results'), 'total_samples')
+    said = {f'status {status}': status != 'success', 'invalidated': log.head.get('invalidated')}
+    named = dataset.get('sample_ids')
+    ids = list(map(str, named)) if isinstance(named, list) else []
+    total, epochs = (
+        number_in(object_in(log.head, 'results'), 'total_samples'),
+        number_in(config, 'epochs') or 1,
+    )
     return Stated(
         model,
         task,
         protocol,
-        [f'the log says {one}' for one in said],
+        [f'the log says {one}' for one, is_so in said.items() if is_so],
         ids,
         len(ids) or max(_selected(config, number_in(dataset, 'samples')), total // epochs),
         epochs,
@@ -84,7 +85,7 @@ def _selected(config: Fields, available: int) -> int:
     return 0 if isinstance(limit, list) else min(number_in(config, 'limit') or available, available)
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+def _row(log: Log, fields: Fields) -> Fields | str:
     if 'eval' in fields:
         raise ValueError(
             'a log of inspect without samples; run it without --no-log-samples, or, of the '

@@ -52,7 +52,7 @@ def _stated(log: Log) -> Stated:
     return Stated(model, found[1] if found else '', {'model': model} if model else {})
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+def _row(log: Log, fields: Fields) -> Fields | str:
     row = _in_newest_layout(fields)
     replied, texts = object_in(row, 'model_response'), part(row, 'model_response', 'text', of=list)
     if texts and all(isinstance(text, float | list) for text in texts):

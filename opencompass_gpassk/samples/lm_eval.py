@@ -45,10 +45,10 @@ DRAWN = ('model_args', 'gen_kwargs', 'chat_template_sha', 'system_instruction_sh
 def _stated(log: Log) -> Stated:
     path = Path(log.path).absolute()
     found = NAME.fullmatch(path.name)
-    task = found[1] if found else ''
+    task, time = found.groups() if found else ('', None)
     summaries = sorted(path.parent.glob('results_*.json'))
-    own = [one for one in summaries if found and found[2] and found[2] in one.name]
-    told = read_object(own[0]) if own else {}
+    own = [read_object(one) for one in summaries if time and time in one.name]
+    told = own[0] if own else {}
     protocol = {name: object_in(told, 'config').get(name) for name in DRAWN}
     protocol |= {'generation': _request(log.head, 1)}
     protocol |= {'few-shot': object_in(told, 'n-shot').get(task)}
@@ -61,7 +61,7 @@ def _stated(log: Log) -> Stated:
     )
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+def _row(log: Log, fields: Fields) -> Fields | str:
     doc, own = part(fields, 'doc', of=dict), str(part(fields, 'doc_id', of=(int, str)))
     resps = part(fields, 'resps', of=list)
     texts = [text for one in resps for text in (one if isinstance(one, list) else [one])]

@@ -88,7 +88,7 @@ class Tool:
         files: How the files of its logs are named, for a folder of them.
         layouts: What the first entry of a log holds, or the log says of itself, in each version.
         stated: Takes a log and returns what it says of itself.
-        row: Takes a log, the number of an entry and its fields. It returns a row as in our own
+        row: Takes a log and the fields of an entry. It returns a row as in our own
             files, with ``prompt`` if that is more than the question, and ``theirs``, the verdict's
             name; or in words why the entry is passed over.
         several: Whether several rows of one problem hold its samples.
@@ -98,7 +98,7 @@ class Tool:
     files: Sequence[str]
     layouts: Sequence[Set[str]]
     stated: Callable[[Log], Stated]
-    row: Callable[[Log, int, Fields], Fields | str]
+    row: Callable[[Log, Fields], Fields | str]
     several: bool = False
 
 

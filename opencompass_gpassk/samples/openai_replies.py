@@ -13,37 +13,37 @@ never a gold answer; ``--gold FILE --on custom_id=id`` takes both from a second 
 
 from __future__ import annotations
 
-from typing import Any
-
 from opencompass_gpassk.samples.inspect_logs import last_text, message_text
 from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool, object_in, part
 
 
 def _stated(log: Log) -> Stated:
-    body = _body(log.head)
-    model = body.get('model') if isinstance(body, dict) else None
+    model = _body(log.head).get('model')
     return Stated(model, protocol={'model': model}) if isinstance(model, str) else Stated()
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+def _row(log: Log, fields: Fields) -> Fields | str:
     body, messages = _body(fields), fields.get('messages')
     asked = [fields.get('question'), fields.get('prompt')]
     asked += [last_text(messages, 'user')] if isinstance(messages, list) else []
-    failed = not isinstance(body, dict) or not body.get('choices')
-    error = fields.get('error') or (body.get('error') if isinstance(body, dict) else None)
-    why = error.get('message') or error.get('code') if isinstance(error, dict) else error
-    lost = {'text': None, 'lost': f'the request failed: {why or "there is no choice"}'}
+    error = object_in(fields, 'error') or object_in(body, 'error')
+    why = error.get('message') or error.get('code') or 'there is no choice'
+    lost = {'text': None, 'lost': f'the request failed: {why}'}
     own = fields.get('custom_id', fields.get('id'))
     return {
         'question': next((one for one in asked if isinstance(one, str)), None),
         'answer': fields.get('answer'),
-        'samples': [{'id': own} | one for one in ([lost] if failed else reply_samples(body))],
+        'samples': [
+            {'id': own} | one for one in (reply_samples(body) if body.get('choices') else [lost])
+        ],
     }
 
 
-def _body(fields: Fields) -> Any:
-    response = fields.get('response')
-    return response.get('body', response) if isinstance(response, dict) else fields
+def _body(fields: Fields) -> Fields:
+    if 'response' not in fields:
+        return fields
+    response = object_in(fields, 'response')
+    return object_in(response, 'body') or response
 
 
 def reply_samples(body: Fields) -> list[Fields]:

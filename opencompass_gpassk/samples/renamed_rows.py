@@ -30,14 +30,14 @@ COLUMNS = {
 VERDICTS = ('judge_correct', 'is_correct', 'symbolic_correct')  # the last that is there counts
 
 
-def _seeds(log: Log, number: int, fields: Fields) -> Fields | str:
+def _seeds(log: Log, fields: Fields) -> Fields | str:
     row = renamed(fields, COLUMNS)
     for name in VERDICTS:
         row |= {'verdict': fields[name], 'theirs': name} if name in fields else {}
     return row
 
 
-def _record(log: Log, number: int, fields: Fields) -> Fields | str:
+def _record(log: Log, fields: Fields) -> Fields | str:
     row = renamed(fields, {'answer': 'gold', 'sample': 'prediction'})
     return row | {'question': Response(record=fields).prompt}
 

@@ -144,28 +144,27 @@ class LogReader:
         shown = with_progress(self.log.rows, None, 'reading', 'row', shown=report is not None)
         for entry in shown:
             with at_place(entry.place, skip_bad=skip_bad, report=left_out):
-                row = self._row(entry.number, entry.read())
+                row = self._row(entry.read())
                 if isinstance(row, str):
                     found.told[row] += 1
                 else:
                     found.add(entry, row)
-        own = 'samples' if self.path == '-' else Path(self.path).name.split('.')[0]
-        name = self.name or (self.tool.name if self.tool else own)
-        return found.sampled(name, self.model, self.stated)
+        own = self.tool.name if self.tool else Path(self.path).name.split('.')[0].strip('-')
+        return found.sampled(self.name or own or 'samples', self.model, self.stated)
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield place and text of each response in the rows that can be read, without a gold."""
         for entry in self.log.rows:
             with at_place(entry.place, skip_bad=True):
-                row = self._row(entry.number, entry.read())
+                row = self._row(entry.read())
                 if isinstance(row, dict):
                     found = _samples(row, f'{input_name(self.path)}#{entry.number}')
                     yield from ((one.location, one.text) for one in found if not one.lost)
 
-    def _row(self, number: int, fields: Fields) -> Fields | str:
+    def _row(self, fields: Fields) -> Fields | str:
         row: Fields | str = fields | renamed(fields, self.columns)
         if self.tool:
-            row = self.tool.row(self.log, number, fields)
+            row = self.tool.row(self.log, fields)
         if self.tool and isinstance(row, dict):
             row['theirs'] = f'{self.tool.name}: {row.get("theirs")}'
         return self.golds.of(fields, row) if self.golds and isinstance(row, dict) else row
@@ -210,18 +209,18 @@ class _Collected:
             )
         self._places.setdefault(own, entry.place.rpartition(', ')[2])
         self._named &= row.get('id') is not None or bool(problem.version)
-        known_of = row if self.tool else {}
-        if known_of.get('prompt'):
+        of_tool = row if self.tool else {}
+        if of_tool.get('prompt'):
             self._prompts.setdefault(own, stable_hash(row['prompt'])[:8])
-        if known_of.get('note'):
+        if of_tool.get('note'):
             self.told[row['note']] += 1
         for response in found:
-            at = number_in(known_of, 'epoch') - 1
+            at = number_in(of_tool, 'epoch') - 1
             if at < 0 or (own, at) in self.responses:
                 at = self._next[own]
             self._next[own] = max(self._next[own], at + 1)
             # A lost sample that was planned may be made up by another log: it has no place.
-            place = '' if 'epoch' in known_of and response.lost else response.location
+            place = '' if 'epoch' in of_tool and response.lost else response.location
             self.responses[own, at] = replace(response, identity=(own, at), location=place)
 
     def sampled(self, name: str, model: str, stated: Stated) -> SampledProblems:
@@ -244,7 +243,7 @@ class _Collected:
             )
         for identity in itertools.product(self.problems, range(stated.samples)):
             self.responses.setdefault(identity, Response('', '', identity, lost=ABSENT))
-        passed = [f'{counted(count, "row")} {what}' for what, count in self.told.items()]
+        told = [f'{counted(count, "row")} {what}' for what, count in self.told.items()]
         return SampledProblems(
             name,
             list(self.problems.values()),
@@ -252,7 +251,7 @@ class _Collected:
             model,
             named=self._named,
             path=self.file,
-            stated=replace(stated, warnings=[*stated.warnings, *passed]),
+            stated=replace(stated, warnings=[*stated.warnings, *told]),
             prompt_hashes=self._prompts,
         )
 
@@ -299,7 +298,7 @@ def _tame(name: str) -> str:
 
 
 def _other_names(row: Fields) -> str:
-    needed = ['answer', *(['samples'] if 'sample' not in row else [])]
+    needed = ['answer'] if 'sample' in row else ['answer', 'samples']
     option = columns_option(row, needed, ['question'])
     return fields_of(row) + (f'; if some have other names, add {option}' if option else '')
 

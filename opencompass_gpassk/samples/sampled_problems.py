@@ -17,7 +17,6 @@ from opencompass_gpassk.answers.check import accepted
 from opencompass_gpassk.answers.reader import stated
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.hashing import text_hash
-from opencompass_gpassk.formats.stored_files import MOST_PROBLEMS
 from opencompass_gpassk.responses import Identity, Response
 from opencompass_gpassk.runs.predictions import Gaps
 from opencompass_gpassk.samples.log_files import Stated
@@ -259,26 +258,21 @@ def _places_in_order(texts: Sequence[str], among: Sequence[str]) -> list[int]:
 def _with_absent(sampled: SampledProblems) -> SampledProblems:
     """Add the problems that the logs planned and lack, and say how many samples are lost."""
     known = {problem.problem_id: problem for problem in sampled.problems}
-    numbers = itertools.chain(
-        sampled.stated.ids, map(str, itertools.count(0 if '0' in known else 1))
-    )
-    new = (
-        own for own in dict.fromkeys(itertools.islice(numbers, MOST_PROBLEMS)) if own not in known
-    )
-    absent = list(itertools.islice(new, max(0, sampled.stated.problems - len(known))))
+    lacking = max(0, sampled.stated.problems - len(known))
+    numbers = map(str, range('0' not in known, 2 * (len(known) + lacking)))
+    ids = dict.fromkeys([*sampled.stated.ids, *numbers])
+    absent = [own for own in ids if own not in known][:lacking]
     lost = [
         Response('', '', (own, i), lost='none to its problem is in the log')
         for own in absent
         for i in range(sampled.n)
     ]
-    reasons = Counter(one.lost for one in [*sampled.responses, *lost] if one.lost)
-    told = [f'{counted(count, "sample")} lost: {reason}' for reason, count in reasons.items()]
-    return replace(
-        sampled,
-        problems=sampled.problems + [Problem(own) for own in absent],
-        responses=sampled.responses + lost,
-        stated=replace(sampled.stated, warnings=[*sampled.stated.warnings, *told]),
-    )
+    responses = sampled.responses + lost
+    why = Counter(one.lost for one in responses if one.lost)
+    told = [f'{counted(count, "sample")} lost: {reason}' for reason, count in why.items()]
+    stated = replace(sampled.stated, warnings=[*sampled.stated.warnings, *told])
+    problems = sampled.problems + [Problem(own) for own in absent]
+    return replace(sampled, problems=problems, responses=responses, stated=stated)
 
 
 def _problem_keys(part: SampledProblems, *, by_id: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def _stated(log: Log) -> Stated:
     return Stated()
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | str:
+def _row(log: Log, fields: Fields) -> Fields | str:
     prompt_tokens = counted_tokens(fields.get('prompt_token_ids'))
     return {
         'question': part(fields, 'prompt'),
