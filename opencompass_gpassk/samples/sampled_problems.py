@@ -270,9 +270,12 @@ def _with_absent(sampled: SampledProblems) -> SampledProblems:
     responses = sampled.responses + lost
     why = Counter(one.lost for one in responses if one.lost)
     told = [f'{counted(count, "sample")} lost: {reason}' for reason, count in why.items()]
-    stated = replace(sampled.stated, warnings=[*sampled.stated.warnings, *told])
-    problems = sampled.problems + [Problem(own) for own in absent]
-    return replace(sampled, problems=problems, responses=responses, stated=stated)
+    return replace(
+        sampled,
+        problems=sampled.problems + [Problem(own) for own in absent],
+        responses=responses,
+        stated=replace(sampled.stated, warnings=[*sampled.stated.warnings, *told]),
+    )
 
 
 def _problem_keys(part: SampledProblems, *, by_id: bool) -> dict[str, Any]:
