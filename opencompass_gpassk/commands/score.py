@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,8 @@ from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 DESCRIPTION = """\
 Score responses from other programs. SAMPLES are files of rows, logs of other tools, or runs of
 OpenCompass; what they are is told by their content. Several of one model and data set are joined:
-equal keys are one sample, and problems are the same if their ids are, or else their texts.
+equal keys are one sample, and problems are the same if their ids are, or else their texts. Logs that
+say that they were drawn in different ways are not joined.
 
 A row is a problem, or a sample with "sample" in place of "samples". Rows are JSON lines (gzipped or
 not, - for standard input), JSON, CSV or Parquet; --columns tells other names of their fields:
@@ -61,8 +62,11 @@ not, - for standard input), JSON, CSV or Parquet; --columns tells other names of
 
 A row may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}. A
 sample may be an object: "text", "tokens", "prompt_tokens", "truncated" or the server's
-"finish_reason", "verdict", "key". Rows of gpassk rv generate with added samples are scored as
-versions of a question.
+"finish_reason", "verdict", "key", "id"; or a chat completion. Of a list of answers any is right.
+Rows of gpassk rv generate with added samples are scored as versions of a question.
+
+Outputs of vLLM and replies of servers hold no gold answers: --gold exam.jsonl --on prompt=prompt
+takes them from a second file.
 
 A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
 gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.
@@ -409,9 +413,13 @@ def _located(sampled: SampledProblems, run: Path) -> SampledProblems:
 def _moved(location: str, base: Path, folder: Path) -> str:
     """Return the place of a response, relative to a base, as one relative to a folder."""
     file, mark, key = location.rpartition('#')
-    if not file or not (base / file).exists():  # such as standard input
-        return location
-    return f'{os.path.relpath(base / file, folder)}{mark}{key}'
+    return f'{_near(file, base.absolute(), folder.absolute())}{mark}{key}'
+
+
+@cache
+def _near(file: str, base: Path, folder: Path) -> str:
+    # What is no file, such as standard input, keeps its name.
+    return os.path.relpath(base / file, folder) if file and (base / file).exists() else file
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
