@@ -52,8 +52,8 @@ from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 DESCRIPTION = """\
 Score responses from other programs. SAMPLES are files of rows, logs of other tools, or runs of
 OpenCompass; what they are is told by their content. Several of one model and data set are joined:
-equal keys are one sample, and problems are the same if their ids are, or else their texts. Logs that
-say that they were drawn in different ways are not joined.
+equal keys are one sample, and problems are the same if their ids are, or else their texts. Logs
+that say that they were drawn in different ways are not joined.
 
 A row is a problem, or a sample with "sample" in place of "samples". Rows are JSON lines (gzipped or
 not, - for standard input), JSON, CSV or Parquet; --columns tells other names of their fields:
