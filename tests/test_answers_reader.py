@@ -40,6 +40,15 @@ def test_the_work_grows_no_faster_than_the_response(bait: str) -> None:
     assert is_linear(read_answer, bait, '}')
 
 
+@pytest.mark.parametrize(
+    'sentence', ['It is not \\boxed{7}.\n', '\\boxed{7} + 1\n', '\\boxed{7} is wrong.\n']
+)
+def test_many_boxes_that_are_taken_back(sentence: str) -> None:
+    """The reader goes back over a few of them, and gives up."""
+    assert read_answer('So \\boxed{5}. ' + sentence * 3000) is None
+    assert is_linear(read_answer, sentence)
+
+
 def test_the_end_of_a_response_is_read() -> None:
     """What stands before the last 20,000 characters is not; thoughts don't count."""
     assert read_answer('\\boxed{1}' + 'x' * READ) is None

@@ -206,7 +206,7 @@ def test_hostile_names_stay_in_their_cell() -> None:
     text, markdown = to_text(table), to_markdown(table)
     assert '\x1b' not in text + markdown
     assert '<script>' not in markdown
-    assert len(text.splitlines()) == 8
+    assert len(text.splitlines()) == 9
     lines = markdown.splitlines()
     assert lines[2].count(' | ') == lines[4].count(' | ')
     told = [line for line in lines if line.startswith('- ')]

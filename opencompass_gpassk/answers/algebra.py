@@ -7,6 +7,7 @@ points, including negative ones. Unlike simplification this never hangs; 10^-20 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -31,12 +32,12 @@ FACTORS = re.compile(r'(\^(?:\d|\{[^{}]*\}))\s+(?=\d)')
 # and permutations, A_5^2.
 UNSAFE = re.compile(
     r'\d\s+\d|/\s?\d+\s?(?:[a-zA-Z(]|\\(?!cdot|r|\\|[%}]|end))'
-    r'|\\(?:text|ldots|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|(?<!\^)(?<!\^\{)\d\s?\}?_|!!'
+    r'|\)\s?_|\\(?:text|ldots|dot|pm|mp|[hv]?phantom|[hv]space|not|tag|label|cancel)(?![a-zA-Z])|(?<!\^)(?<!\^\{)\d\s?\}?_|!!'
     r'|(?<![\\a-zA-Z])(?:exp|[CP]\(\d)'
     r'|(?<![a-zA-Z\\])(?:[AP]_\{?\d+\}?\^|[a-zA-Z]+\d+(?![\d^]))'
 )
-# A mixed number in an expression: 1\frac{1}{2}\pi.
-MIXED = re.compile(r'(?<![\d.^_}])(\d+)\s?(\\frac)\{(\d+)\}\{(\d+)\}')
+# A mixed number in an expression, or a product: 1\frac{1}{2}\pi.
+MIXED = re.compile(r'(?<![\d.^_}])\d+\s?\\frac\{\d+\}\{\d+\}')
 # Two letters that the parser takes for a differential: dg is d times g, but not where one may be.
 DIFFERENTIAL = re.compile(r'(?<![a-zA-Z\\])d\s?(?=[a-zA-Z]{1,2}(?![a-zA-Z]))')
 DERIVATIVE = re.compile(r'\\i*int|\\frac\s?\{\s?d\s?\w?\s?\}\s?\{\s?d')
@@ -136,8 +137,11 @@ def read(text: str) -> Any:
     latex = DECIMAL.sub(_as_fraction, latex)
     normalization = NormalizationConfig(malformed_operators=True, boxed='none')
     try:
-        expression = _converter().parse(MIXED.sub(_as_sum, normalize_latex(latex, normalization)))
-    except (MemoryError, RecursionError, TooLargeError):
+        plain = normalize_latex(latex, normalization)
+        if MIXED.search(plain):
+            raise UnreadableError(text)
+        expression = _converter().parse(plain)
+    except (MemoryError, RecursionError, TooLargeError, UnreadableError):
         raise
     except Exception as error:  # a generated parser may raise anything
         raise UnreadableError(text) from error
@@ -197,27 +201,22 @@ def _as_fraction(match: re.Match[str]) -> str:
     return f'(\\frac{{{int(whole + part)}}}{{{10 ** len(part)}}})'
 
 
-def _as_sum(match: re.Match[str]) -> str:
-    whole, command, above, below = match.groups()
-    if len(above) > len(below) or (above >= below and len(above) == len(below)):
-        return match.group()
-    return f'({whole}+{command}{{{above}}}{{{below}}})'
-
-
 def is_scalar(text: str) -> bool:
     """Tell whether an expression is a single value and can't be a vector."""
     from sympy import Expr
 
-    if VECTOR.search(text):
-        return False
-    try:
-        return isinstance(read(text), Expr)
-    except UnreadableError:
-        return False
+    return not VECTOR.search(text) and isinstance(_readable(text), Expr)
 
 
-PRECISION = 120  # digits
-DENOMINATOR_DIGITS = 9
+def _readable(text: str) -> Any:
+    """Return an expression in LaTeX; None if it cannot be read."""
+    with suppress(UnreadableError):
+        return read(text)
+    return None
+
+
+PRECISION = 300  # digits
+DENOMINATOR, EXACT = 10**9, Fraction(1, 10**80)  # of values that are shown as fractions
 # Generic points: the i-th variable takes the i-th number of a row.
 POINTS = (
     ('1.2394', '0.7193', '2.1377', '1.6091', '0.3911', '2.7713'),
@@ -228,7 +227,7 @@ POINTS = (
 )
 
 
-def values_at_points(expression: Any, names: list[str], precision: int = PRECISION) -> list[Any]:
+def values_at_points(expression: Any, names: list[str]) -> list[Any]:
     """Return the values of an expression in variables at the points; None where it has no value."""
     import mpmath  # type: ignore[import-untyped]  # it ships no types
 
@@ -237,8 +236,8 @@ def values_at_points(expression: Any, names: list[str], precision: int = PRECISI
     values = []
     for point in POINTS if names else POINTS[:1]:
         try:
-            value = expression.xreplace(_at(point, names)).evalf(precision, maxn=2 * precision)
-            with mpmath.workdps(precision):
+            value = expression.xreplace(_at(point, names)).evalf(PRECISION, maxn=2 * PRECISION)
+            with mpmath.workdps(PRECISION):
                 number = mpmath.mpc(value._to_mpmath(mpmath.mp.prec, allow_ints=False))
         except UNEVALUATED:
             number = None
@@ -259,11 +258,8 @@ def names_of(*expressions: Any) -> list[str]:
 
 def constant(text: str) -> Fraction | None:
     """Return a real constant's value to 30 digits; None if it isn't a real constant."""
-    try:
-        expression = read(text)
-    except UnreadableError:
-        return None
-    if names_of(expression):
+    expression = _readable(text)
+    if expression is None or names_of(expression):
         return None
     value = values_at_points(expression, [])[0]
     if value is None or value.imag != 0:
@@ -275,9 +271,8 @@ def constant(text: str) -> Fraction | None:
 
 def fingerprint(text: str) -> str | None:
     """Return the rounded values of an expression at the points; None if it has no value."""
-    try:
-        expression = read(text)
-    except UnreadableError:
+    expression = _readable(text)
+    if expression is None:
         return None
     names = names_of(expression)
     values = values_at_points(expression, names)
@@ -298,13 +293,10 @@ def _digits(part: Any) -> str:
     """Return a number as a fraction if it is one of small numbers, else rounded."""
     import mpmath
 
-    if abs(part) < 10**DENOMINATOR_DIGITS:
-        with mpmath.workdps(PRECISION):
-            exact = Fraction(mpmath.nstr(part, PRECISION, strip_zeros=False))
-            near = exact.limit_denominator(10**DENOMINATOR_DIGITS)
-        if abs(exact - near) < Fraction(1, 10**80):
-            return str(near)
-    return str(mpmath.nstr(part, 30))
+    with mpmath.workdps(PRECISION):
+        exact = Fraction(mpmath.nstr(part, PRECISION, strip_zeros=False))
+    near = exact.limit_denominator(DENOMINATOR)
+    return str(near) if abs(exact - near) < EXACT else str(mpmath.nstr(part, 30))
 
 
 # Names that may stand for whole numbers.
@@ -312,7 +304,7 @@ WHOLE = frozenset({'n', 'k', 'm', PARAMETER.strip('\\')})
 BARE_LOG = re.compile(r'\\log(?!\s?_)')
 SPARE_DIGITS = 20  # that rounding errors may take of the precision
 DECIMAL_DOUBT = 2e-3  # greatest relative error of a value that may be rounded
-DIGITS_LIMIT = 2000  # digits before the point; larger numbers are not computed
+DIGITS_LIMIT = 130  # digits of a term; expressions of larger or smaller terms are not compared
 
 
 def compare_expressions(gold: str, answer: str) -> Relation:
@@ -342,15 +334,12 @@ def compare_equations(
 
     left = read(f'({gold[0]})-({gold[1]})')
     right = read(f'({answer[0]})-({answer[1]})')
-    digits = _extra_digits(left, right)
-    pairs = _value_pairs(left, right, digits)
-    if digits > DIGITS_LIMIT or len(pairs) < 3:
+    pairs = _value_pairs(left, right)
+    if len(pairs) < 3 or any(_agree(value, 0) for pair in pairs for value in pair):
         return Relation.UNKNOWN
-    if any(_agree(value, 0, digits) for pair in pairs for value in pair):
-        return Relation.UNKNOWN
-    with mpmath.workdps(_precision(digits)):
+    with mpmath.workdps(PRECISION):
         ratios = [a / b for a, b in pairs]
-    if not all(_agree(ratio, ratios[0], digits) for ratio in ratios):
+    if not all(_agree(ratio, ratios[0]) for ratio in ratios):
         if rounded or any(DECIMAL.search(side) for side in (*gold, *answer)):
             return Relation.UNKNOWN
         polynomials = all(side.is_polynomial(*side.free_symbols) for side in (left, right))
@@ -377,62 +366,58 @@ def compare_read(gold: Any, answer: Any) -> Relation:
     constant = not names_of(gold, answer)
     if constant and gold.is_Rational and answer.is_Rational:
         return Relation.DIFFERENT
-    digits = _extra_digits(gold, answer)
-    pairs = _value_pairs(gold, answer, digits) if digits <= DIGITS_LIMIT else []
+    pairs = _value_pairs(gold, answer)
     if len(pairs) < (1 if constant else 3):
         return Relation.UNKNOWN
-    if all(_agree(a, b, digits) for a, b in pairs):
+    if all(_agree(a, b) for a, b in pairs):
         return Relation.SAME
-    if not constant and all(_agree(a, b, digits) for a, b in pairs[:3]):
+    if not constant and all(_agree(a, b) for a, b in pairs[:3]):
         return Relation.UNKNOWN  # the same for positive variables: \\sqrt{x^2} and x
     if any(name in WHOLE for name in names_of(gold)) and _alternates(gold, answer):
         return Relation.UNKNOWN
     return Relation.DIFFERENT
 
 
-def _precision(digits: int) -> int:
-    # roots of large numbers that differ by 1 differ only in late digits after the point
-    return PRECISION + 4 * digits
-
-
-def _value_pairs(gold: Any, answer: Any, digits: int = 0) -> list[tuple[Any, Any]]:
-    """Return the values of both at the points where both have one."""
-    names = names_of(gold, answer)
-    values = (values_at_points(one, names, _precision(digits)) for one in (gold, answer))
-    return [pair for pair in zip(*values, strict=True) if None not in pair]
-
-
-def _agree(first: Any, second: Any, digits: int) -> bool:
-    """Tell whether two values agree as far as the terms they are of were computed."""
-    import mpmath
-
-    with mpmath.workdps(_precision(digits)):
-        least = mpmath.mpf(10) ** (SPARE_DIGITS - _precision(digits))
-        return bool(abs(first - second) <= least * max(1, abs(first), abs(second)))
-
-
-def _extra_digits(*expressions: Any) -> int:
-    """Return how many digits the largest or smallest term needs beside those of usual numbers.
+def _value_pairs(gold: Any, answer: Any) -> list[tuple[Any, Any]]:
+    """Return the values of both where both have one; none if a term is too large or too small.
 
     10^{-120} is a difference that x + 10^{-120} must show, so that nothing is small by itself.
     """
+    names = names_of(gold, answer)
+    if max(_digits_of_terms(one) for one in (gold, answer)) > DIGITS_LIMIT:
+        return []
+    values = (values_at_points(one, names) for one in (gold, answer))
+    return [pair for pair in zip(*values, strict=True) if None not in pair]
+
+
+def _agree(first: Any, second: Any) -> bool:
+    """Tell whether two values agree as far as the terms they are of were computed."""
+    import mpmath
+
+    with mpmath.workdps(PRECISION):
+        least = mpmath.mpf(10) ** (SPARE_DIGITS - PRECISION)
+        return bool(abs(first - second) <= least * max(1, abs(first), abs(second)))
+
+
+def _digits_of_terms(expression: Any) -> int:
+    """Return how many digits the largest or smallest term has before or after the point, about."""
     from sympy import preorder_traversal
 
-    most = 0
-    for expression in expressions:
-        chosen = [_at(point, names_of(expression)) for point in (POINTS[0], POINTS[-1])]
-        for node in preorder_traversal(expression):
-            if node.is_Rational:
-                most = max(most, int(node.p).bit_length() // 3, int(node.q).bit_length() // 3)
-            elif node.is_Pow or node.is_Function:
-                most = max(most, *(_size(node.xreplace(values)) for values in chosen))
-    return most if most > SPARE_DIGITS else 0
+    points = [_at(point, names_of(expression)) for point in (POINTS[0], POINTS[-1])]
+    terms = [
+        one
+        for one in preorder_traversal(expression)
+        if one.is_Atom or one.is_Pow or one.is_Function
+    ]
+    return max((_size(one.xreplace(values)) for one in terms for values in points), default=0)
 
 
 def _size(term: Any) -> int:
     """Return the number of digits of a constant's value before or after the point, about."""
     import mpmath
 
+    if term.is_Rational:
+        return int(max(abs(term.p), term.q)).bit_length() // 3
     try:  # not sympy's log, which looks for the prime factors of a rational number
         value = mpmath.mpc(term.evalf(5)._to_mpmath(53, allow_ints=False))
         return abs(int(mpmath.mag(value) * 0.3))

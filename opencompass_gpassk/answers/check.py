@@ -13,7 +13,7 @@ from opencompass_gpassk.answers.forms import FORMS, Number, Text
 from opencompass_gpassk.answers.forms.form import COMMA, Form, compare, parse
 from opencompass_gpassk.answers.normalise import normalise, unspaced
 from opencompass_gpassk.answers.question_rules import read_options, settle
-from opencompass_gpassk.answers.reader import behind_link, boxed, is_sure, stated
+from opencompass_gpassk.answers.reader import behind_link, boxed, stated
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.speech import ending
 
@@ -21,13 +21,11 @@ LENGTH_LIMIT = 5000
 DEPTH_LIMIT = 40
 PAIRS_LIMIT = 10_000  # greatest number of element pairs compared without a time limit
 COMMA_SPACE = re.compile(r',\s')
-COMMA_DECIMAL = re.compile(r'-?(?:0,\d+|\d+,(?:\d{1,2}|\d{4,}))')
 NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 # The number of one of several answers: (1) 3; (2) 5.
 TARGETS = re.compile(r'\s*\\#\s*\\#\s*')  # between several gold answers
 ANY = 'any of ["'  # begins a list of gold answers each of which is right
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
-GIVEN = re.compile(r'[\u4e00-\u9fff，,\s]{1,20}(?=[a-zA-Z]\w?\s?=)')
 NAMED = re.compile(
     r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
 )
@@ -161,8 +159,6 @@ def _quickly(gold: str, answer: str, question: str | None) -> Result | None:
         return Relation.UNKNOWN, 'gold empty'
     if unspaced(texts[0]) == unspaced(texts[1]):
         return Relation.SAME, 'text'
-    if _comma_decimal(*texts):
-        return Relation.SAME, 'number'
     left, right = _read(texts)
     forms = (left, right, *(read_options(question or '').values()))
     if _leaves(left) * _leaves(right) > PAIRS_LIMIT or not all(f.is_plain() for f in forms):
@@ -237,12 +233,7 @@ def _listed(text: str) -> str:
     if len(marks) < 2 or not '123456789 abcdefgh'.startswith(order, 0 if order[0] == '1' else 10):
         return text
     pieces = [text[m.end() : end].strip(' ;,.') for m, end in zip(marks, ends, strict=True)]
-    pieces = [behind_link(piece) or piece for piece in pieces]
-    leads = [GIVEN.match(piece) for piece in pieces]  # by what was given, a = 2
-    pieces = [
-        NAMED.sub('', piece[lead.end() :] if lead and is_sure(lead[0]) else piece)
-        for piece, lead in zip(pieces, leads, strict=True)
-    ]
+    pieces = [NAMED.sub('', behind_link(piece) or piece) for piece in pieces]
     pieces = [f'\\{{{p}\\}}' if len(split_top(p, COMMA)) > 1 else p for p in pieces]
     return f'({", ".join(pieces)})' if all(pieces) else text
 
@@ -256,8 +247,9 @@ def _compare(left: Form, right: Form, texts: Texts, raw: Texts, question: str | 
         side = 'answer' if error.text in right.text else 'gold'
         relation, reason = Relation.UNKNOWN, f'{side} unparsable'
     cases = {'\\begin{cases}' in text for text in raw}
+    partial = len(ITEM.findall(texts[0])) > 1 and not right.parts()  # one of several parts
     if relation is Relation.DIFFERENT and (
-        len(cases) > 1 or _respaced(*texts) or _rescaled(*texts)
+        partial or len(cases) > 1 or _respaced(*texts) or _rescaled(*texts)
     ):
         relation = Relation.UNKNOWN
     if question:
@@ -267,16 +259,10 @@ def _compare(left: Form, right: Form, texts: Texts, raw: Texts, question: str | 
     return relation, 'words' if worded else reason
 
 
-def _comma_decimal(gold: str, answer: str) -> bool:
-    """Tell whether one answer is the other with a decimal comma; 12,345 is twelve thousand."""
-    pairs = [(answer, gold)] + ([(gold, answer)] if gold.startswith(('0,', '-0,')) else [])
-    return any(COMMA_DECIMAL.fullmatch(a) and a.replace(',', '.') == b for a, b in pairs)
-
-
 def _respaced(gold: str, answer: str) -> bool:
     """Tell whether only commas differ: 100,200 and 100, 200, one number or two? 1,5 or 1.5?"""
     first, second = (COMMA_SPACE.sub(',', text) for text in (gold, answer))
-    return first == second or first == second.replace('.', ',')
+    return first.replace('.', ',') == second.replace('.', ',')
 
 
 def _rescaled(gold: str, answer: str) -> bool:

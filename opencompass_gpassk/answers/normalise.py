@@ -39,17 +39,6 @@ SPELLINGS = {old: f'\\{new}' for new, olds in SYNONYMS.items() for old in olds.s
 COMMAND = re.compile(rf'\\({"|".join(SPELLINGS)})(?![a-zA-Z])')
 
 
-def _hour(part: str, hour: int) -> int:
-    """Return the hour of a day in Chinese, by the part of the day that is named."""
-    if part in '下午傍晚':
-        return hour % 12 + 12
-    if part == '晚上':
-        return 0 if hour == 12 else hour + 12 if 4 < hour < 12 else hour
-    if part == '中午':
-        return hour + 12 if hour < 4 else hour
-    return 0 if (part, hour) == ('凌晨', 12) else hour
-
-
 def _as_matrix(rows: re.Match[str]) -> str:
     """Return a list of rows as a matrix."""
     lines = [row.replace(',', ' & ') for row in re.findall(r'\[([^][]*)\]', rows[1])]
@@ -109,7 +98,7 @@ REPLACEMENTS = [
         (r'根号\s?(?:下\s?)?(\d+|[a-zA-Z]|\([^()]{0,200}\))', r'\\sqrt{\1}'),
         (r'(?<![a-zA-Z\\])\\?exp\s?(?:\(([^()]{1,200})\)|\{([^{}]{1,200})\})',
          lambda found: f'e^{{{found[1] or found[2]}}}'),
-        (r'\{\s?([a-zA-Z])\s?\}(?=[_^])', r'\1'),
+        (r'\{\s?([a-zA-Z])\s?\}(?=[_^])|(?<=_)\{\s?(\w)\s?\}', r'\1\2'),
         (r'\^\{\\circ\}\s?\\text\s?\{\s?([CF])\s?\}', r'^{\\circ}\1'),
         (r'(?<![a-zA-Z\\])(sqrt|pi|sin|cos|tan|log|ln|alpha|beta|gamma|delta|theta|lambda|mu|sigma|omega)'
          r'(?![a-zA-Z])', r'\\\1'),
@@ -126,9 +115,6 @@ REPLACEMENTS = [
         (r',?\s?(?<![a-zA-Z])or,? (?:equivalently|simply|in other words),?', ' or '),
         (r'\\text\{\s?([A-J])\.\s?\}', r'\1. '),
         # times of day: 3:30 p.m. is 15:30
-        (r'(上午|早上|凌晨|中午|下午|傍晚|晚上)\s?(\d{1,2})[时点:：]([0-5]?\d)?分?整?',
-         lambda found: f'{_hour(found[1], int(found[2]))}:{found[3] or 0:0>2}'),
-        (r'(?<![\d:])([01]?\d|2[0-3])点([0-5]?\d)分', r'\1:\2'),
         (r'(?<![\d:])(0?\d|1[0-2])[:.]([0-5]\d)\s?(?:\\text\s?\{\s?([aApP])\.?\s?[mM]\.?\s?\}'
          r'|([aApP])\.?\s?[mM](?![a-zA-Z])\.?)',
          lambda found: f'{int(found[1]) % 12 + 12 * ((found[3] or found[4]) in "pP")}:{found[2]}'),

@@ -47,7 +47,6 @@ DERIVED = re.compile(
     re.IGNORECASE,
 )
 PART = re.compile(r'[(（]([1-9]|[a-f]|i{1,3})[)）]|\bpart ([1-9a-f])\b', re.IGNORECASE)
-BOX_NAME = re.compile(r'(?<![a-zA-Z\\])([a-zA-Z](?:_\{?\w\}?)?)\s*=\s*$')  # of its value
 # What belongs to a box beside it: x < \boxed{5}, \boxed{5}\%.
 BEFORE = re.compile(r'(?:[a-zA-Z]\w?\s*)?(?:[<≤≥≠-]|(?<![=-])>|\\(?:[lgn]eq?|pm)(?![a-z]))\s?$')
 BEHIND = re.compile(
@@ -147,11 +146,6 @@ TAKEN_BACK = re.compile(
     r'|\bhowever\b(?=[^.]*\bso there\b)|不对|更正|等等|抱歉|重新|改为|哎呀|其实|应[该为]',
     re.IGNORECASE,
 )
-# Another value behind it: \boxed{7}. Therefore x = 9.
-RESTATED = re.compile(
-    r'[\s$*).。\\\]]*(?:(?:therefore|so|hence|thus|所以|因此)[\s,，]*)?\$?[a-z]\s?=\s?(-?[\d.]+?)\$?[.。\s]*\Z',
-    re.IGNORECASE,
-)
 RELATIVE = re.compile(  # the probability that it does not rain; that a red one is not last is
     r"\b(?:that|which|who)(?: \w+)? (?:does|do|did|can|will|is|are|has|have)(?: not|n't) \w+"
     r"|\b(?:is|are|do|does)(?: not|n't) (?!(?:true|correct|that|the case|\w*clear|sure|certain"
@@ -173,8 +167,8 @@ class Given(NamedTuple):
     end: int
 
 
-def given(text: str, question: str) -> tuple[bool, str | None]:
-    """Tell whether a text gives an answer, and return the last it gives, unless that is vetoed."""
+def given(text: str, question: str, tries: int = 3) -> tuple[bool, str | None]:
+    """Tell whether a text gives an answer, and return the last of ``tries`` that isn't vetoed."""
     box, label, entry = _box(text, question), _labelled(text), _field(text)
     found = [one for one in (entry, box) if one]
     if label and (not found or VALUE.search(label.value)):
@@ -190,11 +184,8 @@ def given(text: str, question: str) -> tuple[bool, str | None]:
     clause = CLAUSE.split(before.rstrip(' :：*$\\[('))[-1]
     tried = last is box and (ATTACHED.search(before) or CONTINUED.match(after))
     if tried or _is_doubted(clause, question) or REFUTED.match(after):
-        earlier = text[: last.start]
-        return (True, None) if '\\boxed' not in earlier else given(earlier, question)
-    other = RESTATED.match(after)
-    if other and NUMBER.fullmatch(last.value) and other[1] != last.value:
-        return True, None
+        earlier = text[: last.start] if tries > 1 else ''
+        return given(earlier, question, tries - 1) if '\\boxed' in earlier else (True, None)
     if after.lstrip(' $*)')[:1] in ('?', '？') or taken_back:
         value = told(after[taken_back.start() if taken_back else 1 :], question)
         return True, value if value and VALUE.search(value) else None
@@ -214,7 +205,6 @@ def _is_doubted(clause: str, question: str) -> bool:
 def _box(text: str, question: str) -> Given | None:
     """Return the last box of a text; if it ends a list of boxes or one for each part, all these."""
     found: list[Given] = []
-    names: list[str] = []
     covered = 0
     for command, start, end in command_spans(text, BOXES):
         if command < covered:  # before the copy: boxes may be nested
@@ -227,9 +217,7 @@ def _box(text: str, question: str) -> Given | None:
             BEFORE.search(text[max(0, command - 20) : command]),
             BEHIND.match(text, end + 1),
         )
-        name = BOX_NAME.search(text[max(0, command - 30) : command])
         value = (before[0] if before else '') + content + (behind[0].strip(' $') if behind else '')
-        names.append(name[1] if name and name[1] not in names else '')
         found.append(Given(value, command, behind.end() if behind else end + 1))
     if not found:
         if '\\\\boxed' in text:
@@ -247,9 +235,6 @@ def _box(text: str, question: str) -> Given | None:
         if not listed and not (BESIDE.fullmatch(between) and not DERIVED.search(between)):
             break
         run.insert(0, found.pop())
-    named = names[len(names) - len(run) :]
-    if len(run) > 1 and all(named):  # x = \\boxed{1}, y = \\boxed{2}
-        run = [one._replace(value=f'{n} = {one.value}') for n, one in zip(named, run, strict=True)]
     return Given(', '.join(dict.fromkeys(one.value for one in run)), run[0].start, run[-1].end)
 
 
@@ -333,12 +318,6 @@ IS = re.compile(
     r'(?<!!)=|[:：→⇒]|\b(?:is|are|equals?|was|be|leaves|gives(?: us)?|yields|makes|becomes'
     r'|simplifies to)\b|等于|[是为]'
 )
-IS_THE_ANSWER = re.compile(
-    r'(?:we (?:find|see) that )?(.{1,40}?) is (?:the|our|my) (?:final |correct )?answer',
-    re.IGNORECASE,
-)
-CONGRUENT = re.compile(r'(?:\\equiv|≡)\s?(\d+)\s?\\?[(（]?\s?\\?[pb]?mod[\s{]*\d+\W*\Z')
-REMAINDER = re.compile(r'remainder|余数|\bmod', re.IGNORECASE)
 # What a sentence goes on with behind its value: where it is attained, why it is so.
 ASIDE = re.compile(r'[,，;；]\s?(?:当且仅当|where|when|since|because|attained|for|因为|此时).*')
 THEN = re.compile(
@@ -358,13 +337,10 @@ UNSURE = re.compile(
 SEVERAL = re.compile(r'\b(?:or|and)\b|[,;，；或和]')
 AROUND = ' \t\r\n*_`#|>•∴→⇒=。,，;；:：'
 OPTION_MARK = re.compile(r'(?<![a-zA-Z])([A-J])\s?[.)、．:：]')
-OPTION_NAMED = re.compile(
-    r'(?<!\w)[(（]([A-J])[)）](?!\w)|(?:\b(?:option|choice)|选项)\s?\W?([A-J])\b'
-)
 SPEAKER = re.compile(r"^(?:I|I'm|We|Sorry|As an AI|The answer)\b|\bmy\b|[我您]|抱歉", re.IGNORECASE)
 # A question for yes or no, unless it asks for more; and how it may be answered.
 YES_OR_NO = re.compile(
-    r'(?:^|(?<=[.?!\n]))\s*(?:Is|Are|Does|Do|Did|Can|Could|Will|Was|Were|Has|Have)\b([^.?]*)\?|是否|吗'
+    r'(?:^|(?<=[.?!\n]))\s*(?:Is|Are|Does|Do|Did|Can|Could|Will|Was|Were|Has|Have)\b[^.?]*\?|是否|吗'
 )
 ASKS_MORE = re.compile(r'\b(?:find|how many|how much|what|which)\b|多少|几|求', re.IGNORECASE)
 TRUTH = re.compile(
@@ -374,7 +350,6 @@ TRUTH = re.compile(
 )
 
 
-PART_LINE = re.compile(r'(?m)^\W{0,4}[(（]([1-9a-f])[)）]\W{0,2}')
 LISTED = re.compile(
     r'(?:\A|(?:[:：]|\b(?:is|are)|[是为])\**\s*\n)'
     r'((?:[ \t]*(?:[-*•]|\d[.)])\s[^\n]{1,100}(?:\n|\Z)){2,9})\Z'
@@ -400,7 +375,7 @@ def told(text: str, question: str) -> str | None:
     truth = _truth(text, question)
     if truth:
         return truth
-    if several := _each_part(text, question) or _listed(text):
+    if several := _listed(text):
         return several
     flat = MATH.sub(lambda found: found[0].replace('\n', ' '), text)
     sentences = [one.strip() for one in SENTENCE_END.split(flat) if _bare(one)]
@@ -419,18 +394,6 @@ def told(text: str, question: str) -> str | None:
     short = short and not SPEAKER.search(text) and '\\boxed' not in text
     finished = balanced(text) and (len(words) < 4 or not text[-1].isalnum())
     return text if text and short and finished else None
-
-
-def _each_part(text: str, question: str) -> str | None:
-    """Return what is told for each part of a question, (1) 3; (2) 5; None if one is missing."""
-    marks = [*PART_LINE.finditer(text)]
-    names = [mark[1] for mark in marks]
-    if len(marks) < 2 or not {*names} <= {one for one, _ in PART.findall(question)}:
-        return None
-    ends = [*(mark.start() for mark in marks[1:]), len(text)]
-    values = [told(text[m.end() : end], '') for m, end in zip(marks, ends, strict=True)]
-    named = [f'({name}) {value}' for name, value in zip(names, values, strict=True) if value]
-    return '; '.join(named) if len(named) == len(marks) else None
 
 
 def _listed(text: str) -> str | None:
@@ -455,30 +418,20 @@ def _stated(sentence: str, question: str, *, alone: bool = False) -> str | None:
     It has to be a conclusion, in words of the question, or all that is said.
     """
     sentence = sentence[-2 * LONGEST :]
-    congruent = CONGRUENT.search(sentence) if REMAINDER.search(question) else None
-    if congruent:
-        return congruent[1]
     cells = sentence.strip().strip('|').split('|') if sentence.startswith('|') else [sentence]
     bare = re.sub(r'^(?:[-*•>]|\d[.)])\s+', '', cells[-1].strip())
     concluded = THEN.match(bare) is not None
     bare = re.sub(r'^\((.*=.*)\)$', r'\1', bare)  # a check of it
     bare = _bare(SHORT_LABEL.sub('', _bare(THEN.sub('', bare))))
-    letters = options(question)
-    if reversed_ := IS_THE_ANSWER.fullmatch(bare):
-        return reversed_[1]
     option = OPTION.match(bare)
-    if option and option[1] in letters:
+    if option and option[1] in options(question):
         return option[1]
     if sentence.endswith(('?', '？')) or not balanced(bare):
         return None
     plain = ASIDE.sub('', bare)
     if VALUE.search(plain) and not WORD_OF_PROSE.search(TEXT.sub('', plain)):
         return _last_side(plain)
-    named = {one or other for one, other in OPTION_NAMED.findall(sentence)} if letters else set()
-    if named:
-        return named.pop() if len(named) == 1 and not UNSURE.search(sentence) else None
-    bold = BOLD.findall(sentence)
-    if len(bold) == 1:
+    if len(bold := BOLD.findall(sentence)) == 1:
         return _last_side(_bare(bold[0]))
     words = CONTENT.findall(NUMBER.sub('', MATH.sub('', sentence)).lower())
     asked = question.lower()
@@ -559,8 +512,8 @@ def _last_side(formula: str) -> str:
 
 
 def _truth(text: str, question: str) -> str | None:
-    """Return yes or no, if that is asked and a text ends or begins so, or restates the question."""
-    asked = None if ASKS_MORE.search(question) else YES_OR_NO.search(question)
+    """Return yes or no, if that is asked and a text ends or begins so."""
+    asked = YES_OR_NO.search(question) and not ASKS_MORE.search(question)
     sentences = [one for one in SENTENCE_END.split(text) if _bare(one)]
     if not asked or not sentences:
         return None
@@ -568,12 +521,7 @@ def _truth(text: str, question: str) -> str | None:
         found = TRUTH.match(THEN.sub('', sentence))
         if found and not TAKEN_BACK.search(after):
             return found[1]
-    words = set(CONTENT.findall((asked[1] or '').lower()))
-    clauses = re.split(r',\s|\bbecause\b|\bsince\b', ' '.join(sentences[-2:]).lower())
-    clauses = [one for one in clauses if words and words <= set(CONTENT.findall(one))]
-    if not clauses:
-        return None
-    return 'No' if UNSURE.search(clauses[-1]) else 'Yes'
+    return None
 
 
 def options(question: str) -> str:
@@ -601,8 +549,6 @@ def _refined(value: str, question: str) -> str:
 
 
 READ = 20_000  # characters at the end of what is said
-EMOJI = re.compile('[\U0001f300-\U0001faff✅✔]\ufe0f?')
-CALCULATED = re.compile(r'<<[^<>\n]{1,80}>>')  # by a tool: 20 - 6 = <<20-6=14>>14
 # What a base model goes on with: the next question.
 FURTHER = re.compile(
     r'\n\W{0,4}(?:Question|Problem|Exercise|Instruction|User|Human|Input|Q|题目|问题?)'
@@ -630,8 +576,8 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
         question: The question, if it is known: it tells of options, of parts, and of yes or no.
         cut_off: Whether the response was cut off: then only a whole box or label gives an answer.
     """
-    said = ((_plain(text), kind) for text, kind in segments(response) if kind in SAID)
-    pieces = [(text, kind) for text, kind in said if text]
+    said = [(text[-READ:], kind) for text, kind in segments(response) if kind in SAID]
+    pieces = [(plain, kind) for text, kind in said if (plain := HTML.sub(_kept, text).strip())]
     if not pieces:
         return None
     tagged = [text for text, kind in pieces if kind == 'answer']
@@ -652,7 +598,6 @@ def read_answer(response: str, question: str = '', *, cut_off: bool = False) -> 
     return None if cut_off or is_unfinished(last) or in_code else value
 
 
-def _plain(text: str) -> str:
-    """Return the last part of a text without HTML, emoji and the sums of a calculator."""
-    text = CALCULATED.sub('', EMOJI.sub('', text[-READ:]))
-    return HTML.sub(lambda found: found[0] if found['kept'] else '', text).strip()
+def _kept(tag: re.Match[str]) -> str:
+    """Return a tag that says something, such as ``<sub>``; '' for another."""
+    return tag[0] if tag['kept'] else ''

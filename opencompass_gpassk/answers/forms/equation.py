@@ -10,7 +10,7 @@ from opencompass_gpassk.answers.braces import ENVIRONMENT, TEXT_COMMAND, split_w
 from opencompass_gpassk.answers.forms.expression import Expression
 from opencompass_gpassk.answers.forms.form import Form, Parse, compare, is_name
 from opencompass_gpassk.answers.forms.number import Number, parse_number
-from opencompass_gpassk.answers.forms.sets import FLIP, Set
+from opencompass_gpassk.answers.forms.sets import FLIP
 from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 
@@ -56,22 +56,12 @@ class Equation(Form):
 
     @classmethod
     def of(cls, form: Form) -> Equation | None:
-        """Return a named value, ``y = 2x``, or a half-line, ``x < 3``, as a relation."""
+        """Return a named value, ``y = 2x``, as a relation."""
         if isinstance(form, cls):
             return form
-        name = Expression(text=form.name)
-        if not form.name:
+        if not form.name or not form.scalar:
             return None
-        if form.scalar:
-            return cls(operators='=', terms=(name, replace(form, name='')))
-        if not isinstance(form, Set) or not form.bounds:
-            return None
-        low, high = form.bounds
-        end = low or high
-        if not end or (low and high):
-            return None
-        closed = form.brackets in ('[)', '(]')
-        return cls(operators='\\le' if closed else '<', terms=(end, name) if low else (name, end))
+        return cls(operators='=', terms=(Expression(text=form.name), replace(form, name='')))
 
     def parts(self) -> tuple[Form, ...]:
         """Return the sides."""

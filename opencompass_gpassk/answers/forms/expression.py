@@ -15,8 +15,6 @@ from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.answers.units import UNITS
 
 INFINITE = {'\\infty': 1, '-\\infty': -1}
-# Letters for any whole number, as in 2k + 1.
-WHOLE = re.compile(r'(?<![a-zA-Z\\])[klmn](?![a-zA-Z])')
 FREE = COUNTERS | frozenset('ABCK')  # that may have any other name
 LETTERS = re.compile(r'(?<![a-zA-Z\\{])[a-zA-Z]{2,}')
 RADIANS = re.compile(r'\\pi(?![a-zA-Z])|\\circ')
@@ -105,15 +103,9 @@ class Expression(Form):
         renamed = all(one - two and one - two <= FREE for one, two in ((own, other), (other, own)))
         if renamed or (PARAMETER in self.text and PARAMETER in answer.text):
             return Relation.UNKNOWN  # another constant, or counted from another start
-        if _without_names(texts[0]) == _without_names(texts[1]):  # x + C and x + c, kπ and nπ
+        if unspaced(texts[0]).lower() == unspaced(texts[1]).lower():  # x + C and x + c
             return Relation.UNKNOWN
         return _compare_rounded(self, answer)
-
-
-def _without_names(text: str) -> str:
-    """Return an expression without what may only be its spelling: capitals, k for any integer."""
-    plain = unspaced(text).lower()
-    return WHOLE.sub('n', plain) if len(set(WHOLE.findall(plain))) == 1 else plain
 
 
 def _in_radians(gold: Expression, answer: Expression) -> tuple[str, str]:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 from opencompass_gpassk.answers.braces import TEXT_COMMAND, balanced, split_top
-from opencompass_gpassk.answers.conditions import letters, renamed
 from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import MEASURES, WORDLISTS, factor, split_unit, units_agree
 
@@ -148,12 +147,11 @@ def compare(gold: Form, answer: Form) -> Relation:
     Raises:
         UnreadableError: If an expression in one of them cannot be read.
     """
-    aligned = _aligned(gold, answer)
-    if aligned is None:
+    if not _may_name_one(gold.name, answer.name):
         return Relation.UNKNOWN
     if not units_agree(gold.unit, answer.unit):
         return _compare_measures(gold, answer)
-    relation = _compare_forms(gold, aligned)
+    relation = _compare_forms(gold, answer)
     if relation is Relation.DIFFERENT and _converted(gold, answer):
         return Relation.UNKNOWN
     if relation is Relation.DIFFERENT or not (answer.sides or answer.rounded):
@@ -200,21 +198,11 @@ def _compare_forms(gold: Form, answer: Form) -> Relation:
     return all_of(found) if set(found) == {Relation.DIFFERENT} else Relation.UNKNOWN
 
 
-FUNCTION = re.compile(r'([a-zA-Z](?:\^-1)?)\(([a-z])\)')
+FUNCTION = re.compile(r'[a-zA-Z](?:\^-1)?\([a-z]\)')
 
 
-def _aligned(gold: Form, answer: Form) -> Form | None:
-    """Return the answer with the gold answer's name for the argument of a function.
-
-    None if their names can't mean the same: f(x) and y may, x and y may not.
-    """
-    names = gold.name, answer.name
-    if names[0] == names[1] or '' in names:
-        return answer
-    functions = [FUNCTION.fullmatch(name) for name in names]
-    if functions[0] and functions[1]:
-        if functions[0][1] != functions[1][1] or not answer.scalar:
-            return None
-        text = renamed(answer.text, functions[1][2], functions[0][2])
-        return replace(answer, text=text) if functions[0][2] not in letters(answer.text) else None
-    return answer if any(functions) and 'y' in names else None
+def _may_name_one(name: str, other: str) -> bool:
+    """Tell whether two names may mean the same: y and f(x) may, x and y may not."""
+    if name == other or '' in (name, other):
+        return True
+    return 'y' in (name, other) and bool(FUNCTION.fullmatch(name) or FUNCTION.fullmatch(other))

@@ -8,14 +8,7 @@ from dataclasses import dataclass, replace
 
 from opencompass_gpassk.answers.braces import balanced, split_top
 from opencompass_gpassk.answers.conditions import COUNTERS, PARAMETER, letters
-from opencompass_gpassk.answers.forms.form import (
-    COMMA,
-    DOTS,
-    Form,
-    Parse,
-    compare,
-    parse,
-)
+from opencompass_gpassk.answers.forms.form import COMMA, DOTS, Form, Parse, compare, parse
 from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import WORDLISTS, either
 
@@ -49,8 +42,6 @@ DESCRIBED = re.compile(
 )
 ROOTS = {'x', 't', 'z'}  # names of roots, whose numbers say nothing
 LIST_LIMIT = 200
-# Combinations and permutations, which are written like points: C(5, 2).
-COUNTS = {'C': '\\binom{{{0}}}{{{1}}}', 'P': '\\frac{{{0}!}}{{({0}-{1})!}}'}
 CLOSING = {'(': ')', '[': ']', '{': '}'}
 
 
@@ -97,10 +88,6 @@ class Sequence(Form):
         """Tell whether it can't be a set of intervals."""
         return self.is_ordered() or all(part.scalar for part in self.elements)
 
-    def is_singleton(self) -> bool:
-        """Tell whether it is a set of one element."""
-        return self.brackets == '{}' and len(self.elements) == 1
-
     def listed(self) -> list[Form]:
         """Return the elements of a list; one with ± gives two."""
         found: list[Form] = []
@@ -116,8 +103,6 @@ class Sequence(Form):
             return None
         if self.brackets == '::' and len(values) == 2:
             return f'\\frac{{{values[0]}}}{{{values[1]}}}'
-        if self.brackets == '()' and len(values) == 2 and self.name in COUNTS:
-            return COUNTS[self.name].format(*values)
         if 'x' not in self.brackets:
             return None
         width = int(self.brackets.partition('x')[2])
@@ -136,10 +121,6 @@ class Sequence(Form):
 
     def compare(self, answer: Sequence) -> Relation:
         """Compare element by element, in order where one of them has an order."""
-        if answer.is_ordered() and self.is_singleton():
-            return compare(self.elements[0], answer)
-        if self.is_ordered() and answer.is_singleton():
-            return compare(self, answer.elements[0])
         if not self.is_ordered() and not answer.is_ordered():
             return _compare_lists(self.listed(), answer.listed())
         if not self.is_ordered() or not answer.is_ordered():
@@ -153,7 +134,8 @@ class Sequence(Form):
             return relation if relation is Relation.SAME else Relation.UNKNOWN
         brackets = {self.brackets, answer.brackets}
         if brackets == {'::'} and relation is Relation.DIFFERENT:
-            return _compare_ratios(self, answer)
+            values = self.value(), answer.value()
+            return Relation.UNKNOWN if None in values else compare(*map(parse, map(str, values)))
         if len(brackets) == 1 or (relation is Relation.DIFFERENT and '::' not in brackets):
             return relation
         if brackets == {'()', '[]'}:
@@ -185,11 +167,9 @@ def _compare_ordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
 
 def _compare_unordered(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     """Compare parts in any order, such as the solutions of an equation."""
-    if len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
+    dotted = any(part.text == DOTS for part in (*gold, *answer))
+    if dotted or len(gold) > LIST_LIMIT or len(answer) > LIST_LIMIT:
         return Relation.UNKNOWN
-    if any(part.text == DOTS for part in (*gold, *answer)):
-        texts = [[part.text for part in parts] for parts in (gold, answer)]
-        return Relation.SAME if texts[0] == texts[1] else Relation.UNKNOWN
     if len(gold) != len(answer):
         return _compare_repeated(gold, answer)
     left = list(answer)
@@ -231,15 +211,6 @@ def _compare_repeated(gold: Parts[Form], answer: Parts[Form]) -> Relation:
 def _compare_lists(gold: Parts[Form], answer: Parts[Form]) -> Relation:
     """Compare lists and sets, whose elements may have names: x = 1, y = 2."""
     known = [_by_name(parts) for parts in (gold, answer)]
-    if any(one and {INDEX.sub('', name) for name in one} <= ROOTS for one in known) and any(
-        len(one or ()) > 1 and len({INDEX.sub('', name) for name in one or ()}) == 1
-        for one in known
-    ):
-        first, second = (
-            [replace(part, name=INDEX.sub('', part.name)) for part in parts]
-            for parts in (gold, answer)
-        )
-        return _compare_unordered(first, second)  # x_1 = 1, x_2 = 2 against x = 1 or x = 2
     if known[0] and known[1] and len(gold) > 1 < len(answer):
         if known[0].keys() != known[1].keys():
             return Relation.UNKNOWN
@@ -264,40 +235,24 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
     listed, point = (answer, gold) if gold.is_ordered() else (gold, answer)
     relation = _compare_ordered(gold.elements, answer.elements)
     if listed.brackets == '1':
-        value = point.value() if 'x' not in point.brackets else None  # 4 and 4:1, 10 and C(5, 2)
-        if value is None:
+        value = point.value() if 'x' not in point.brackets else None  # 4 and 4:1
+        if value is None:  # or 10 and C(5, 2)
             column = 'x' in point.brackets and listed.elements[0].constant() is None
-            return Relation.UNKNOWN if column else Relation.DIFFERENT
+            return Relation.UNKNOWN if column or point.name else Relation.DIFFERENT
         values = (parse(value), *listed.elements)
         return compare(*(values if point is gold else values[::-1]))
     if listed.brackets or 'x' in point.brackets or point.brackets == '::':
-        return relation if relation is Relation.DIFFERENT else Relation.UNKNOWN
+        return Relation.UNKNOWN
     named = _by_name(listed.elements)
     if named:
-        match = COORDINATES.fullmatch(point.name)
-        order = match[1].split(',') if match else sorted(named, key=lambda name: name.strip('\\'))
-        if sorted(named) != sorted(order) or not (match or list(named) == order):
-            return Relation.UNKNOWN
-        values = tuple(named[name] for name in order)
-        pair = (values, point.elements) if listed is gold else (point.elements, values)
-        return _compare_ordered(*pair)
+        order = point.name or f'({",".join(sorted(named))})'
+        return relation if f'({",".join(named)})' == order else Relation.UNKNOWN
     commas = len(split_top(listed.text, COMMA)) == len(listed.elements)
     if not commas or any(part.name for part in listed.elements):
         return Relation.UNKNOWN
     if point.may_be_interval() or (listed is gold and relation is Relation.DIFFERENT):
         return Relation.UNKNOWN  # of a gold list the order may be free
     return relation
-
-
-def _compare_ratios(gold: Sequence, answer: Sequence) -> Relation:
-    """Compare ratios in other terms, 2:4 and 1:2, by their quotients."""
-    if len(gold.elements) != len(answer.elements):
-        return Relation.DIFFERENT
-    quotients = []
-    for ratio in (gold, answer):
-        first, *others = (part.value() for part in ratio.elements)
-        quotients.append([parse(f'\\frac{{{other}}}{{{first}}}') for other in others])
-    return _compare_ordered(*quotients)
 
 
 def read_list(text: str, parse: Parse) -> Sequence | None:
@@ -309,6 +264,8 @@ def read_list(text: str, parse: Parse) -> Sequence | None:
     if len(pieces) < 2:
         return None
     parts = [parse(DESCRIBED.sub(r'\1 = ', piece)) for piece in pieces]
+    if {INDEX.sub('', part.name) for part in parts} < ROOTS:  # x_1 = 1, x_2 = 2
+        parts = [replace(part, name=INDEX.sub('', part.name)) for part in parts]
     names = {part.name for part in parts}
     name = names.pop() if len(names) == 1 else ''
     return Sequence(text=text, elements=tuple(parts), name=name)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import ceil, floor
 
 from opencompass_gpassk.answers.braces import split_top, split_with
-from opencompass_gpassk.answers.conditions import number_set
 from opencompass_gpassk.answers.forms.form import COMMA, Form, Parse, compare, is_name
-from opencompass_gpassk.answers.forms.number import Number
 from opencompass_gpassk.answers.forms.sequence import Sequence
 from opencompass_gpassk.answers.sameness import Relation, all_of
 
@@ -20,43 +16,31 @@ OR = re.compile(
     r'\\(?:lor|vee)(?![a-zA-Z])|[,;]?\s?\\text\{\s?or\s?\}'
     r'|[,;]?\s?(?<![a-zA-Z\\])or(?![a-zA-Z])|[,;]?\s?或者?'
 )
-AND = re.compile(
-    r'[,;]?\s?(?:\\(?:cap|land|wedge)(?![a-zA-Z])|\\text\{\s?(?:and|but)\s?\}'
-    r'|(?<![a-zA-Z\\])(?:and|but)(?![a-zA-Z])|且)'
-)
+# Before points that are removed: [0, 1] \\setminus \\{...\\}; x > 0 and x \\ne 1.
 WITHOUT = re.compile(
-    r'\\setminus(?![a-zA-Z])|\\backslash|(?:\\text\{)?\s?except(?: for)?\s?\}?|-(?=\s?\\\{)'
+    r'\\setminus(?![a-zA-Z])|\\backslash|-(?=\s?\\\{)'
+    r'|(?:[,;]|且|\\text\{\s?(?:and|but)\s?\}|(?<![a-zA-Z\\])(?:and|but)(?![a-zA-Z]))'
+    r'(?=\s?[a-zA-Z]\s?\\ne(?![a-zA-Z]))'
 )
-SEPARATORS = (('or', CUP), ('or', OR), ('without', WITHOUT), ('and', AND), (',', COMMA))
 SUCH_THAT = re.compile(r'\\mid(?![a-zA-Z])|\||:')
 MEMBER = re.compile(r'\\in(?![a-zA-Z])')
-# |x - 4| < 2
-SIZE = re.compile(r'\|\s?([a-zA-Z])\s?([-+][^|<>=]*)?\|\s?(<|>|\\le|\\ge)\s?([^|<>=]+)')
-COMPARISON = re.compile(r'\\(?:le|ge|ne|in)(?![a-zA-Z])|(?<!:)[<>]|=')
+COMPARISON = re.compile(r'\\(?:le|ge|ne)(?![a-zA-Z])|(?<!:)[<>]|=')
 FLIP = {'>': '<', '\\ge': '\\le', '<': '>', '\\le': '\\ge'}
 VARIABLE = re.compile(r'(?<!\\)(?<![a-zA-Z])(?![ei](?![a-zA-Z]))[a-zA-Z](?![a-zA-Z])')
 REALS = re.compile(
-    rf'{number_set("R")}|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
+    r'\\?(?:mathbb|text|bf)?\s?\{?\s?R\s?\}?'
+    r'|(?:all|any|every|the set of(?: all)?) real(?: number)?s?'
     r'|全体实数|任意实数|一切实数|所有实数|实数集?'
 )
-SIGNED = re.compile(r'(?:all |the )?(non-?)?(positive|negative) real(?: number)?s?|([正负])实数')
-INTEGERS = re.compile(number_set('Z'))
 BUILDERS = 4  # greatest number of braces in a text that is read as a set
-INTEGERS_LIMIT = 200
 EMPTY = re.compile(r'\\emptyset|\\\{\s?\\\}|(?:the )?(?:empty|null) set|空集')
 TOLERANCE = Fraction(1, 10**25)
 
+# Bounds, None for infinity, and brackets.
+Interval = tuple[Form | None, Form | None, str]
 # The line cut at points: the points in order, and whether the cells between and at them are in the
 # set. The cells of the points p and q are: below p, p, between p and q, q, above q.
 Cells = tuple[tuple[Form, ...], tuple[bool, ...]]
-# How a point's membership of a joined set follows from that of its members. Conditions after commas
-# hold together, unless they never do: x < 1, x > 3.
-OPERATIONS: dict[str, Callable[[tuple[bool, ...]], bool]] = {
-    'or': any,
-    'and': all,
-    ',': all,
-    'without': lambda held: held[0] and not any(held[1:]),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +48,15 @@ class Set(Form):
     """A set of real numbers.
 
     Attributes:
-        operation: 'interval', or one of :data:`OPERATIONS`; 'or' of no members is the empty set.
-        bounds: The lower and the upper bound of an interval, None if it has none; a point's are
-            equal.
-        brackets: Of an interval.
-        members: The sets that the operation joins.
+        intervals: Of which it is the union. A point has one object as both bounds, and the empty
+            set has no interval.
+        removed: Points that it does not hold.
     """
 
     sharp = True
 
-    operation: str = 'interval'
-    bounds: tuple[Form | None, ...] = ()
-    brackets: str = ''
-    members: tuple[Set, ...] = ()
+    intervals: tuple[Interval, ...] = ()
+    removed: tuple[Form, ...] = ()
 
     @classmethod
     def read(cls, text: str, parse: Parse) -> Form | None:
@@ -85,9 +65,8 @@ class Set(Form):
             return None
         found = _read(text, parse)
         if found and found.is_finite():  # a list, which reads x = 1 or x = 2 with their names
-            builder = text.startswith('\\{') and len(split_top(text[2:-2], SUCH_THAT)) > 1
             points = tuple(dict.fromkeys(found.parts()))
-            return Sequence(text=text, brackets='{}', elements=points) if builder else None
+            return Sequence(text=text, brackets='{}', elements=points) if CUP.search(text) else None
         return found and replace(found, text=text)
 
     @classmethod
@@ -96,21 +75,19 @@ class Set(Form):
         if not isinstance(form, Sequence):
             return form if isinstance(form, cls) else None
         if form.may_be_interval():
-            return cls(bounds=form.elements, brackets=form.brackets)
+            low, high = form.elements
+            return cls(intervals=((low, high, form.brackets),))
         finite = form.brackets == '{}' and all(part.scalar for part in form.listed())
         return _points(form) if finite else None
 
     def parts(self) -> tuple[Form, ...]:
         """Return the bounds of all intervals."""
-        bounds = tuple(bound for bound in self.bounds if bound)
-        return (*bounds, *(part for member in self.members for part in member.parts()))
+        bounds = (bound for low, high, _ in self.intervals for bound in (low, high) if bound)
+        return (*bounds, *self.removed)
 
     def is_finite(self) -> bool:
         """Tell whether it is a point or a union of points, which is read as a list."""
-        if self.operation == 'interval':
-            return self.bounds[0] is not None and self.bounds[0] is self.bounds[1]
-        joined = bool(self.members) and self.operation != 'without'
-        return joined and all(member.is_finite() for member in self.members)
+        return bool(self.intervals) and all(low and low is high for low, high, _ in self.intervals)
 
     def cells(self) -> Cells | None:
         """Return the cells of the line that it has; None if its points can't be put into order.
@@ -121,7 +98,7 @@ class Set(Form):
         points = dict.fromkeys(self.parts())
         values = [(value, p) for p in points if (value := p.constant()) is not None]
         if len(values) < len(points):
-            if self.operation != 'interval':
+            if len(self.intervals) > 1 or self.removed:
                 return None
             cuts = [[point] for point in points]
         else:
@@ -133,22 +110,16 @@ class Set(Form):
                     cuts.append([point])
                     last = value
         places = {point: 2 * i + 1 for i, equal in enumerate(cuts) for point in equal}
-        inside = self._inside(places, 2 * len(cuts) + 1)
+        inside = [False] * (2 * len(cuts) + 1)
+        for low, high, brackets in self.intervals:
+            first = places[low] + (brackets[0] == '(') if low else 0
+            end = places[high] + (brackets[1] == ']') if high else len(inside)
+            inside[first:end] = [True] * (end - first)
+        for point in self.removed:
+            inside[places[point]] = False
         needed = [i for i in range(len(cuts)) if len(set(inside[2 * i : 2 * i + 3])) > 1]
         cells = (cell for i in needed for cell in inside[2 * i + 1 : 2 * i + 3])
         return tuple(cuts[i][0] for i in needed), (inside[0], *cells)
-
-    def _inside(self, places: dict[Form, int], count: int) -> list[bool]:
-        """Tell which of the cells it has; a place is the number of a point's cell."""
-        if self.operation == 'interval':
-            low, high = self.bounds
-            first = places[low] + (self.brackets[0] == '(') if low else 0
-            last = places[high] - (self.brackets[1] == ')') if high else count
-            return [first <= cell <= last for cell in range(count)]
-        members = [member._inside(places, count) for member in self.members]
-        held = list(zip(*members, strict=True)) or [()] * count
-        inside = [OPERATIONS[self.operation](each) for each in held]
-        return [any(each) for each in held] if self.operation == ',' and not any(inside) else inside
 
     def canonical(self) -> str:
         """Return the points and cells of the set."""
@@ -168,7 +139,7 @@ class Set(Form):
         return all_of(compare(a, b) for a, b in zip(left[0], right[0], strict=True))
 
 
-ALL = Set(bounds=(None, None), brackets='()')
+ALL = Set(intervals=((None, None, '()'),))
 
 
 def _listed(form: Form) -> list[Form]:
@@ -176,25 +147,20 @@ def _listed(form: Form) -> list[Form]:
 
 
 def _points(form: Form) -> Set:
-    sets = tuple(Set(bounds=(one, one), brackets='[]') for one in _listed(form))
-    return sets[0] if len(sets) == 1 else Set(operation='or', members=sets)
+    return Set(intervals=tuple((one, one, '[]') for one in _listed(form)))
 
 
 def _read(text: str, parse: Parse, variable: str = '') -> Set | None:
     """Read a set; ``variable`` is the one that a set-builder names."""
     text = text.strip()
     if EMPTY.fullmatch(text):
-        return Set(operation='or')
+        return Set()
     if REALS.fullmatch(text):
         return ALL
-    signed = SIGNED.fullmatch(text)
-    if signed:
-        return _signed(signed[2] == 'positive' or signed[3] == '正', bool(signed[1]))
-    for operation, separator in SEPARATORS:
+    for separator in (CUP, OR, WITHOUT):
         pieces = split_top(text, separator)
         if len(pieces) > 1:
-            written = separator in (CUP, WITHOUT)
-            return _read_joined(operation, pieces, parse, variable, written=written)
+            return _read_joined(pieces, parse, variable, separator)
     return (
         _read_builder(text, parse)
         or _read_condition(text, parse, variable)
@@ -202,51 +168,38 @@ def _read(text: str, parse: Parse, variable: str = '') -> Set | None:
     )
 
 
-def _signed(positive: bool, opposite: bool) -> Set:
-    """Return the positive or the negative numbers; the opposite of one is the other with 0."""
-    zero = Number(number=Fraction(0))
-    if positive is opposite:
-        return Set(bounds=(None, zero), brackets='(]' if opposite else '()')
-    return Set(bounds=(zero, None), brackets='[)' if opposite else '()')
-
-
 def _read_joined(
-    operation: str, pieces: list[str], parse: Parse, variable: str, *, written: bool
+    pieces: list[str], parse: Parse, variable: str, separator: re.Pattern[str]
 ) -> Set | None:
-    """Read sets that are joined by a sign if ``written``, else by a word or a comma.
-
-    What commas join are conditions on one variable, and what words join is no finite set.
-    """
-    members = []
-    for index, piece in enumerate(pieces):
-        points = operation == 'without' and index > 0
-        member = _operand(piece, parse, variable, points=points, pairs=written)
-        if member is None:
-            return None
-        unnamed = not (member.name or variable or written)
-        if unnamed and (operation != 'or' or not member.bounds or member.is_finite()):
-            return None
-        members.append(member)
-    names = {member.name for member in members} - {''}
-    if len(names) > 1:
+    """Read a union, or a set without points; what words join are no finite sets."""
+    members = [_operand(piece, parse, variable, pairs=separator is not OR) for piece in pieces]
+    found = [member for member in members if member]
+    names = {member.name for member in found} - {''}
+    listed = separator is OR and not (variable or names) and any(one.is_finite() for one in found)
+    if len(found) < len(pieces) or len(names) > 1 or listed:
         return None
-    return Set(operation=operation, members=tuple(members), name=''.join(names))
+    first, *others = found
+    name = ''.join(names)
+    if separator is WITHOUT:
+        points = tuple(point for one in others for point in one.parts())
+        known = all(one.removed or one.is_finite() for one in others)
+        return replace(first, removed=first.removed + points, name=name) if known else None
+    intervals = tuple(interval for one in found for interval in one.intervals)
+    return None if any(one.removed for one in found) else Set(intervals=intervals, name=name)
 
 
-def _operand(
-    text: str, parse: Parse, variable: str, *, points: bool = False, pairs: bool = True
-) -> Set | None:
-    """Read a set that is known to be one, so that ``pairs`` are intervals; or allowed points."""
+def _operand(text: str, parse: Parse, variable: str, *, pairs: bool = True) -> Set | None:
+    """Read a set that is known to be one, so that ``pairs`` are intervals; or a finite set."""
     found = _read(text, parse, variable)
     if found:
         return found
     form = parse(text)
     brackets = form.brackets if isinstance(form, Sequence) else ''
     if pairs and brackets in ('()', '[]') and len(form.parts()) == 2:
-        return Set(bounds=form.parts(), brackets=brackets)
+        low, high = form.parts()
+        return Set(intervals=((low, high, brackets),))
     named = form.name and form.name == (variable or form.name)
-    allowed = points or named or brackets == '{}'
-    if not allowed or not all(value.scalar for value in _listed(form)):
+    if not (named or brackets == '{}') or not all(value.scalar for value in _listed(form)):
         return None
     return replace(_points(form), name=form.name)
 
@@ -262,33 +215,11 @@ def _read_builder(text: str, parse: Parse) -> Set | None:
     found = _operand(condition[0], parse, name)
     if found is None or found.name not in ('', name):
         return None
-    if not domain or REALS.fullmatch(domain[0]):
-        return replace(found, name='')
-    return _whole(found) if INTEGERS.fullmatch(domain[0]) else None
-
-
-def _whole(found: Set) -> Set | None:
-    """Return the integers of an interval between two numbers."""
-    low, high = (bound.constant() if bound else None for bound in found.bounds or (None, None))
-    if low is None or high is None or not 0 <= high - low <= INTEGERS_LIMIT:
-        return None
-    left_out = {
-        end for end, bracket in zip((low, high), found.brackets, strict=True) if bracket in '()'
-    }
-    whole = [Fraction(n) for n in range(ceil(low), floor(high) + 1) if n not in left_out]
-    numbers = tuple(Number(number=n) for n in whole)
-    return _points(Sequence(brackets='{}', elements=numbers)) if numbers else None
+    return None if domain and not REALS.fullmatch(domain[0]) else replace(found, name='')
 
 
 def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
-    """Read ``a < x \\le b``, ``x > a``, ``|x| < a``, ``x \\ne a`` or ``x \\in A``."""
-    size = SIZE.fullmatch(text)
-    if size:
-        name, shift, sign, radius = size.groups()
-        start, stop = (f'-({shift or 0}){way}({radius})' for way in '-+')
-        if sign in ('<', '\\le'):
-            return _read(f'{start}{sign} {name}{sign} {stop}', parse, variable)
-        return _read(f'{name}{FLIP[sign]} {start} or {name}{sign} {stop}', parse, variable)
+    """Read ``a < x \\le b``, ``x > a`` or ``x \\ne a``."""
     sides, operators = split_with(text, COMPARISON)
     if not 2 <= len(sides) <= 3 or not all(sides):
         return None
@@ -298,22 +229,16 @@ def _read_condition(text: str, parse: Parse, variable: str) -> Set | None:
     if place is None:
         return None
     name = re.sub(r'[\s{}]', '', sides[place])
-    if operators == ['\\in'] and place == 0:
-        found = _operand(sides[1], parse, '')
-        return replace(found, name=name) if found else None
     values = [parse(side) for index, side in enumerate(sides) if index != place]
-    if operators == ['\\ne']:
-        listed = not (isinstance(values[0], Sequence) and values[0].is_ordered())
-        removed = listed and all(value.scalar for value in _listed(values[0]))
-        members = (ALL, _points(values[0]))
-        return Set(operation='without', members=members, name=name) if removed else None
+    if operators == ['\\ne'] and all(value.scalar for value in _listed(values[0])):
+        return replace(ALL, removed=tuple(_listed(values[0])), name=name)
     if not set(operators) <= {'<', '\\le'} or not all(value.scalar for value in values):
         return None
     low = _bound(values[0]) if place else None
     high = _bound(values[-1]) if place < len(sides) - 1 else None
     first = '[' if place and operators[0] == '\\le' else '('
     last = ']' if place < len(sides) - 1 and operators[-1] == '\\le' else ')'
-    return Set(bounds=(low, high), brackets=first + last, name=name)
+    return Set(intervals=((low, high, first + last),), name=name)
 
 
 def _place(sides: list[str], variable: str) -> int | None:
@@ -345,4 +270,4 @@ def _read_interval(text: str, parse: Parse) -> Set | None:
     pair = text[0] + text[-1] in ('()', '[]') and low and high
     if pair or not all(bound.scalar for bound in bounds):
         return None
-    return Set(bounds=(low, high), brackets=brackets)
+    return Set(intervals=((low, high, brackets),))

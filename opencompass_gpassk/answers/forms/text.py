@@ -25,11 +25,6 @@ PUNCTUATION = re.compile(r'(?:(?!(?<=\d)[.,:](?=\d))[\s.,;:"“”‘’、，�
 ARTICLE = re.compile(r'\b(?:[Tt]he|[Aa]n|a(?=\s+\w)|(?<!\w )A(?=\s+\w))\b')
 CLOCK = re.compile(r'\d\s*[ap]\.?m\.?\s*$', re.IGNORECASE)
 GAP = re.compile(r'(?<!\d) | (?!\d)')  # a space, but not one between two digits
-# 23 chickens and 12 rabbits; 鸡有23只 兔有12只.
-COUNT = re.compile(r'(\d+) ([a-z]{3,})')
-COUNTS = re.compile(r'(?:there (?:are|were) )?\d+ [a-z]{3,}(?:(?: and)? \d+ [a-z]{3,})+')
-COUNT_CHINESE = re.compile(r'[和而]?([\u4e00-\u9fff]{1,6}?)[有是为]?(\d+)([\u4e00-\u9fff]?)')
-COUNT_SPACE = re.compile(r' (?=\d)|(?<=\d) (?=[\u4e00-\u9fff](?: |$))')
 # What says that a statement holds, and that it doesn't.
 TRUTH = dict.fromkeys(WORDLISTS['truth +'], True) | dict.fromkeys(WORDLISTS['truth -'], False)
 
@@ -62,9 +57,6 @@ class Text(Form):
         """Compare words; of those that differ only yes and no are known to."""
         if GAP.sub('', self.words) == GAP.sub('', answer.words):
             return Relation.SAME
-        counts = _counts(self.words), _counts(answer.words)
-        if counts[0] and counts[0].keys() == counts[1].keys():
-            return Relation.SAME if counts[0] == counts[1] else Relation.DIFFERENT
         first, second = TRUTH.get(self.words), TRUTH.get(answer.words)
         if first is None or second is None:
             return Relation.UNKNOWN
@@ -74,19 +66,6 @@ class Text(Form):
 def _words(text: str) -> str:
     text = ARTICLE.sub(' ', PUNCTUATION.sub(' ', TEXT_COMMAND.sub(r' \1 ', text)))
     return ' '.join(WORD_BANG.sub(r'\1', text.lower()).split())
-
-
-def _counts(words: str) -> dict[str, str]:
-    """Return how many there are of each of several things; {} if it is no such list."""
-    if COUNTS.fullmatch(words):
-        found = [(thing.rstrip('s'), number) for number, thing in COUNT.findall(words)]
-    else:
-        pieces = COUNT_SPACE.sub('', words).split()
-        matches = [COUNT_CHINESE.fullmatch(piece) for piece in pieces]
-        if len(pieces) < 2 or not all(matches):
-            return {}
-        found = [(f'{one[1]} {one[3]}', one[2]) for one in matches if one]
-    return dict(found) if len({thing for thing, _ in found}) == len(found) else {}
 
 
 def _unnamed(text: str) -> str:

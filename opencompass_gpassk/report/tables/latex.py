@@ -18,7 +18,7 @@ from opencompass_gpassk.report.cells import (
 )
 from opencompass_gpassk.report.tables.table import Table, alignment, shown_notes, told_apart
 
-HEAD = r"""% Figures of G-Pass@k. The preamble needs
+HEAD = r"""% Metrics of G-Pass@k. The preamble needs
 %   \usepackage{booktabs,graphicx}
 %   \DeclareMathSizes{8}{8}{7}{5}  % indices of 7 points
 %   \extrafloats{200}  % only to set all of this at once
@@ -26,7 +26,8 @@ HEAD = r"""% Figures of G-Pass@k. The preamble needs
 """
 COLUMNS = 6  # of a tabular; the others stand below it
 WIDTH = 234.0  # points: 3.25 inches, a column of a two-column page
-SIZE, SMALL = 8, 7  # points of figures and of intervals
+SIZE, SMALL = 8, 7  # points of values and of intervals
+STACK = r' \\ '  # between the lines of a heading
 BETWEEN_COLUMNS = 2  # points, on either side of a column
 # Width of letters, as a share of their size, in Computer Modern.
 NARROW, OTHER, WIDE, WIDEST = 0.33, 0.55, 0.76, 0.89
@@ -91,9 +92,9 @@ def to_latex(table: Table, intervals: str | None = BRACKETS, label: str = 'tab:g
     not fit on a page continues in another environment. Texts are of 8 points, intervals of 7.
 
     Args:
-        table: The table; the best figures are bold, those that may be as good have ≈. Its notes
+        table: The table; the best values are bold, those that may be as good have ≈. Its notes
             stand in the caption.
-        intervals: ``brackets``, below the figures; ``±``, half the width; None for none.
+        intervals: ``brackets``, below the values; ``±``, half the width; None for none.
         label: The first environment's label; others add their number.
 
     Raises:
@@ -163,17 +164,17 @@ def _width(text: str) -> float:
     return sum(LETTERS.get(sign, WIDE if sign.isupper() else OTHER) for sign in text)
 
 
-def _first_figure(table: Table) -> int:
-    """Return the index of the first column with a figure; those before it tell what a row is of."""
+def _first_metric(table: Table) -> int:
+    """Return the index of the first column with a metric; those before it tell what a row is of."""
     columns = list(zip(*table.rows, strict=True))
-    figures = [any(isinstance(cell, float) for cell in column) for column in columns]
-    return figures.index(True) if True in figures else len(table.columns)
+    metrics = [any(isinstance(cell, float) for cell in column) for column in columns]
+    return metrics.index(True) if True in metrics else len(table.columns)
 
 
 def _about(table: Table) -> tuple[list[int], list[str]]:
     """Return the columns that tell what a row is of, and in words those that are all alike."""
     columns = list(zip(*table.rows, strict=True))
-    about = range(_first_figure(table))
+    about = range(_first_metric(table))
     same = [i for i in about[1:] if len(table.rows) > 1 and len(set(columns[i])) == 1]
     told = [f'{table.columns[i]}: {columns[i][0]}' for i in same if columns[i][0] is not None]
     return [i for i in about if i not in same], told
@@ -182,7 +183,7 @@ def _about(table: Table) -> tuple[list[int], list[str]]:
 def _tabulars(table: Table, style: str | None, about: Sequence[int]) -> Iterator[list[str]]:
     """Yield the lines of each tabular: parts of the rows, and of these parts of the columns."""
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    first_figure = _first_figure(table)
+    first_metric = _first_metric(table)
     texts = [i for i in about if alignment(columns[i]) == 'left']
     for letters in range(MOST_LETTERS, LEAST_LETTERS, -1):
         names = {i: told_apart(list(map(str, columns[i])), letters) for i in texts}
@@ -196,12 +197,12 @@ def _tabulars(table: Table, style: str | None, about: Sequence[int]) -> Iterator
     shown = [[shown_cell(cell, table.decimals) for cell in row] for row in rows]
     widths = []
     for i, heading in enumerate(table.columns):
-        figures = max(map(_width, [heading.rpartition('\n')[2], *(row[i] for row in shown)]))
+        values = max(map(_width, [*_stacked(heading), *(row[i] for row in shown)]))
         beside = max((_width(row[i]) for row in small), default=0)
-        both = figures * SIZE, beside * SMALL
+        both = values * SIZE, beside * SMALL
         widths.append((sum if style == PLUS_MINUS else max)(both) + 2 * BETWEEN_COLUMNS)
     parts = [list(about)]
-    for i in range(first_figure, len(columns)):
+    for i in range(first_metric, len(columns)):
         most = WIDTH + 2 * BETWEEN_COLUMNS  # there is no space at the ends
         full = len(parts[-1]) == COLUMNS or sum(widths[j] for j in [*parts[-1], i]) > most
         if full and len(parts[-1]) > len(about):
@@ -232,11 +233,11 @@ def _tabulars(table: Table, style: str | None, about: Sequence[int]) -> Iterator
 
 
 def _lines(
-    figures: Sequence[str], widths: Sequence[str], marks: Sequence[Mark | None], style: str | None
+    values: Sequence[str], widths: Sequence[str], marks: Sequence[Mark | None], style: str | None
 ) -> Iterable[str]:
     marked = [
-        MARKED[mark].format(figure) if mark else figure
-        for figure, mark in zip(figures, marks, strict=True)
+        MARKED[mark].format(value) if mark else value
+        for value, mark in zip(values, marks, strict=True)
     ]
     small = [_small(width) if width else '' for width in widths]
     if style == PLUS_MINUS:
@@ -259,7 +260,13 @@ def _headings(columns: Sequence[str]) -> Iterable[str]:
     if rules:
         yield _row(above)
         yield ''.join(rules)
-    yield _row(escape_latex(name.rpartition('\n')[2]) for name in columns)
+    lines = ([escape_latex(line) for line in _stacked(name)] for name in columns)
+    yield _row(of[0] if len(of) == 1 else f'\\shortstack[r]{{{STACK.join(of)}}}' for of in lines)
+
+
+def _stacked(heading: str) -> list[str]:
+    """Return the lines of a heading: a metric's name of two words takes two."""
+    return re.split(r' (?=\S*@)', heading.rpartition('\n')[2])
 
 
 def _small(interval: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
@@ -215,15 +216,15 @@ def _tabulated(rows: Sequence[Sequence[str]], headings: Sequence[str], sides: Se
 def _fitting(table: Table, rows: list[list[str]]) -> str:
     """Return the table's body.
 
-    If it is too wide, headings take two lines and names are cut; if that is not enough, the columns
-    are spread over several bodies, each with the columns that tell rows apart.
+    If it is too wide, headings take several lines and names are cut; if that is not enough, the
+    columns are spread over several bodies, each with the columns that tell rows apart.
     """
     width = line_width()
     sides = list(map(alignment, zip(*table.rows, strict=True)))
     body = _tabulated(rows, list(table.columns), sides)
     if _width(body) <= min(width, WIDTH):
         return body
-    headings = [name.replace('@', '\n@') for name in table.columns]
+    headings = [re.sub(r' (?=\S*@)|(?=@)', '\n', name) for name in table.columns]
     body = _tabulated(rows, headings, sides)
     texts = [i for i, side in enumerate(sides) if side == 'left']
     widths = {i: max(len(row[i]) for row in rows) for i in texts}
