@@ -631,7 +631,7 @@ def test_long_answers_can_be_told_apart(tmp_path: Path) -> None:
     data = page_data([tmp_path / 'mine.json'])
     texts = unpacked(render_page(data))
     assert '5000 more characters are not in this page' in texts
-    assert ' mine.jsonl#1/0' in texts and str(tmp_path) not in texts
+    assert 'mine.jsonl#1/0' in texts and str(tmp_path) not in texts
     answers = answers_to(data, 0, 0)
     assert len(answers) == 33
     cut = [one for one in answers if one.left_out]
