@@ -51,6 +51,7 @@ class Response:
         is_answer: Whether postprocessing has reduced the text to the answer.
         unprocessed: The response before postprocessing; None if that left it as it was.
         key: The key of the request that it answers; '' if unknown.
+        own_id: The id that another tool gave it; '' if none did.
         prompt_tokens: Length of the prompt in tokens; None if unknown.
         other_verdict: The verdict in another tool's log; None if there is none.
         other_source: Who gave it, such as ``lm-eval: exact_match``.
@@ -68,6 +69,7 @@ class Response:
     is_answer: bool = False
     unprocessed: Packed = Packed()
     key: str = ''
+    own_id: str = ''
     prompt_tokens: int | None = None
     other_verdict: Verdict | None = None
     other_source: str = ''

@@ -111,7 +111,9 @@ class Trial:
         values: Further numbers: ``validity`` and ``redundancy`` of the reasoning in [0, 1], its
             ``steps`` and ``tokens``.
         unscored: Why the reasoning has no scores; '' if it has, or if scoring was not requested.
-        response: File and key of the response, ``file#key``.
+        response: File and key of the response, ``file#key``; the file of a result of ``gpassk
+            score`` is relative to the result.
+        sample_id: The id that another tool gave the response; '' if none did.
         text_hash: A hash of the whole response; '' if it is lost.
         long: Whether it is whole and long: then the same text to another problem, or of another
             model, is a copy.
@@ -134,6 +136,7 @@ class Trial:
     values: dict[str, float] = field(default_factory=dict)
     unscored: str = ''
     response: str = ''
+    sample_id: str = ''
     text_hash: str = ''
     long: bool = False
 
@@ -240,7 +243,7 @@ OF_PROBLEM: dict[str, tuple[type, ...]] = {
 }
 OF_TRIAL: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(('problem_id', 'verdict', 'source', 'end', 'reason'), (str,)),
-    **dict.fromkeys(('unscored', 'response', 'text_hash', 'other_source'), (str,)),
+    **dict.fromkeys(('unscored', 'response', 'sample_id', 'text_hash', 'other_source'), (str,)),
     'answer': (str, NoneType),
     'replica': (int,),
     'answer_class': (int,),

@@ -238,7 +238,8 @@ def test_a_model_whose_name_holds_a_slash(
     assert main(['score', str(run), '-o', str(tmp_path / 'r')]) == 0
     assert 'org/demo' in capsys.readouterr().out
     table, _ = read_trials(tmp_path / 'r/org/demo/d.trials.jsonl.gz')
-    assert table.trials[0].response == 'predictions/org/demo/d.json#0'
+    place = 'run/20260101_000000/predictions/org/demo/d.json#0'  # relative to the result
+    assert table.trials[0].response == f'../../../{place}'
 
 
 @needs_data

@@ -128,7 +128,7 @@ def test_a_prompt_of_ones_own(tmp_path: Path) -> None:
             {'Question': 'x', 'Gold': '1'},
             '.*--columns question=Question answer=Gold',
         ),
-        ({'q': 'x', 'a': '1'}, 'field question and answer .*--columns question=YOUR.* answer=YOUR'),
+        ({'q': 'x', 'a': '1'}, 'field question and answer .*--columns question=q answer=a,'),
         ({'question': 'x', 'answer': ['1', '2']}, 'field answer .*not a text'),
         ({'question': 'x', 'answer': '1', 'id': 'zwei'}, "field id: 'zwei' .*line 2"),
     ],

@@ -19,6 +19,7 @@ ROWS = [
     {'id': f'p{i}', 'question': 'q', 'answer': '1', 'groups': {'a': 'b'}, 'samples': [sample, 'x']}
     for i, sample in enumerate(['1', {'text': '2', 'tokens': 4, 'verdict': 'C', 'key': 'k'}])
 ]
+NEMO = [{'problem': 'q', 'expected_answer': 1, 'generation': 'a', 'is_correct': True}]
 VALUES = [5, None, True, [], {}, 'x', [['a']], {'a': {'b': [1]}}, '\ud800', 10**400, -1.5]
 RAW = ['NaN', '1e400', '9' * 5000, '"\\ud800"', '[' * 5000, '{"a": 1, "a": 2}']
 MUTATIONS = 60  # of each log
@@ -66,6 +67,7 @@ def test_json_without_rows(text: str, tmp_path: Path, capsys: pytest.CaptureFixt
     [
         ('rows/rows.jsonl', one_line),
         ('rows/rows.json', document),
+        ('rows/output-rs1.jsonl', one_line),
         ('inspect/arithmetic.json', document),
         ('lm_eval/**/samples_*.jsonl', one_line),
         ('evalscope/reviews/**/*.jsonl', one_line),
@@ -79,7 +81,8 @@ def test_a_mutated_log(
     shutil.copytree(LOGS, tmp_path, dirs_exist_ok=True)
     (tmp_path / 'rows').mkdir()
     (tmp_path / 'rows/rows.json').write_text(json.dumps(ROWS))
-    (tmp_path / 'rows/rows.jsonl').write_text('\n'.join(map(json.dumps, ROWS)))
+    for own, rows in (('rows.jsonl', ROWS), ('output-rs1.jsonl', NEMO)):
+        (tmp_path / 'rows' / own).write_text('\n'.join(map(json.dumps, rows)))
     path = next(iter(tmp_path.glob(name)))
     data, rng = path.read_bytes(), random.Random(name)
     log = next(tmp_path.glob('evalscope/reviews/**/*.jsonl')) if 'evalscope' in name else path

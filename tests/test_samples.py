@@ -56,7 +56,7 @@ def test_rows_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: st
         ('{"answer": "1", "samples": ["a"], "id": 7}', 'field id'),
         ('{"answer": "1", "samples": ["a"], "id": "7"}', 'already used in line 1'),
         ('{"answer": "1", "samples": ["a"], "id": [7]}', 'field id'),
-        ('{"answer": NaN, "samples": ["a"]}', 'NaN is no number'),
+        ('{"answer": NaN, "samples": ["a"]}', 'field answer: the gold answer is missing'),
         ('{"answer": "1", "samples": [["a"]]}', r'field samples\[0\]'),
         ('[' * 100_000, 'not JSON'),
         ('{"answer": "1", "samples": ["a"], "groups": "AMC"}', 'field groups'),

@@ -85,7 +85,10 @@ def test_a_folder_of_logs_is_joined(tmp_path: Path) -> None:
         ),
         ({'target': ['42']}, r'The answer is \boxed{42}.', False, 'correct'),
         ({'output': {'choices': []}}, '', None, None),
-        ({'output': None}, '', None, None),
+        ({'output': None}, r'The answer is \boxed{42}.', None, 'correct'),
+        ({'output': None, 'messages': []}, '', None, None),
+        ({'error': {'message': 'x'}}, '', False, None),
+        ({'limit': {'type': 'token'}}, r'The answer is \boxed{42}.', True, 'correct'),
         (
             {
                 'output': {
@@ -120,7 +123,8 @@ def test_layouts(
     """Old layouts, failed samples and content of several parts are read."""
     path = tmp_path / 'a.json'
     path.write_text(json.dumps(log(changed(**fields))))
-    (response,) = read_samples(str(path)).responses
+    response, *missing = read_samples(str(path)).responses
+    assert [one.lost for one in missing] == ['not in the log'] * 3
     assert (response.text, response.truncated) == (text, truncated)
     assert bool(response.lost) == (not text)
     assert (response.other_verdict and response.other_verdict.value) == verdict
@@ -133,8 +137,8 @@ def test_layouts(
         ({}, 'record 0: field input is missing'),
         (changed(input=[]), 'field input: no message in it has the role user'),
         (changed(input=[{'role': 'user'}]), 'field content is missing'),
-        (changed(target=['1', '2']), 'field target: 2 answers.*leave the row out'),
-        (changed(target=None), 'field target is NoneType'),
+        (changed(target=['1', {}]), 'field target is .*not a text'),
+        (changed(target=None), 'field target: the gold answer is missing'),
         (changed(id=[1]), 'field id is list'),
         (changed(output=[1]), 'field output is list'),
         (changed(output={'choices': [None]}), r'field choices\[0\].message is missing'),

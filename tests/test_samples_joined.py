@@ -129,9 +129,15 @@ def test_samples_of_one_key_count_once(tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_samples_without_keys_are_numbered_on(tmp_path: Path) -> None:
-    """Equal texts are two draws that came to the same."""
+    """All count, unless the texts of all problems in their order are those of another file."""
     files = [write(tmp_path / f'{i}.jsonl', rows(keys=False)) for i in range(2)]
-    both = joined([read_samples(file) for file in files])
+    once = joined([read_samples(file) for file in files])
+    assert (once.n, len(once.responses)) == (N, PROBLEMS * N)
+    assert '72 responses repeat those of another file' in once.stated.warnings[0]
+    other = rows(keys=False)
+    for row in other:
+        row['samples'][0] = 'another draw'
+    both = joined([read_samples(files[0]), read_samples(write(tmp_path / '2.jsonl', other))])
     assert both.n == 2 * N
     of_first = [one.identity for one in both.responses if one.identity and one.identity[0] == 'p0']
     assert of_first == [('p0', number) for number in range(2 * N)]
@@ -142,13 +148,14 @@ def test_conflicts_name_both_places(tmp_path: Path, capsys: pytest.CaptureFixtur
     first = write(tmp_path / 'a.jsonl', rows())
     changed = rows()
     changed[3]['samples'][2]['text'] = 'something else'
-    assert main(['score', first, write(tmp_path / 'b.jsonl', changed)]) == 1
+    named = ['--model', 'm']
+    assert main(['score', first, write(tmp_path / 'b.jsonl', changed), *named]) == 1
     told = capsys.readouterr().err
     assert f'{first}#4/2 and {tmp_path}/b.jsonl#4/2 have the same key' in told
     for name in ('answer', 'question'):
         changed = rows()
         changed[3][name] = '77'
-        assert main(['score', first, write(tmp_path / 'c.jsonl', changed)]) == 1
+        assert main(['score', first, write(tmp_path / 'c.jsonl', changed), *named]) == 1
         told = capsys.readouterr().err
         assert f"problem 'p3' is not the same in {first}#4/0" in told
         assert f'{tmp_path}/c.jsonl#4/0' in told
@@ -201,7 +208,7 @@ def test_shards_of_a_run_on_two_machines_equal_the_whole(
     assert run_result(tmp_path, second, first) == expected
     trials = read_trials(tmp_path / 'scored/result.trials.jsonl.gz')[0].trials
     faults: list[str] = []
-    shown = read_responses(trials, None, tmp_path, faults)  # as the report page reads them
+    shown = read_responses(trials, None, tmp_path / 'scored', faults)  # as the page reads them
     assert (len(shown), faults) == (80, [])
 
 
@@ -263,23 +270,34 @@ def test_runs_with_other_seeds_drew_other_samples(tmp_path: Path) -> None:
 
 
 def test_runs_of_opencompass_are_joined_by_prompt(tmp_path: Path) -> None:
-    """Without keys, all samples count."""
-    for name in ('a', 'b'):
-        predict(tmp_path / name, data_set(OurSums), ours=False)
+    """Without keys, all samples count; a copy of a run does not."""
+
+    def other(row: int, record: dict[str, Any]) -> dict[str, Any]:
+        return {**record, 'prediction': f'Again: {record["prediction"]}'}
+
+    predict(tmp_path / 'a', data_set(OurSums), ours=False)
+    predict(tmp_path / 'b', data_set(OurSums), ours=False, change=other)
+    shutil.copytree(tmp_path / 'a', tmp_path / 'copy')
+    copied = run_result(tmp_path, tmp_path / 'a', tmp_path / 'copy')
+    assert [(row['n'], row['c']) for row in copied['details']] == [(8, c) for c in COUNTS]
     result = run_result(tmp_path, tmp_path / 'a', tmp_path / 'b')
     assert result['signature']['n'] == 16
     assert [row['c'] for row in result['details']] == [2 * c for c in COUNTS]
 
 
-def test_runs_of_models_with_other_configs_are_told(tmp_path: Path) -> None:
-    """They may be one model under two paths, or two models under one name."""
+def test_runs_of_models_with_other_configs_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They may be one model under two paths, or two models under one name: the user says so."""
     infer(tmp_path / 'a', n=4)
     shutil.copytree(tmp_path / 'a', tmp_path / 'b')
     (path,) = (tmp_path / 'b/predictions/demo').glob('*.json')
     path.write_text(path.read_text().replace('"model": "', '"model": "/elsewhere/'))
-    assert (
-        'differ in the model' in run_result(tmp_path, tmp_path / 'a', tmp_path / 'b')['warnings'][0]
-    )
+    runs = tmp_path / 'a', tmp_path / 'b'
+    assert main(['score', *map(str, runs), '--model', 'm', '--dataset', 'd']) == 1
+    assert 'differ in model' in capsys.readouterr().err
+    result = run_result(tmp_path, *runs, options=('--join-anyway',))
+    assert 'differ in model' in result['warnings'][0]
 
 
 def test_files_and_runs_are_not_joined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,14 +79,17 @@ def test_audit_shows_what_the_harness_calls_wrong(
 
 
 def test_two_runs_of_a_model_are_joined(tmp_path: Path) -> None:
-    """Of equal documents; samples have no keys, so all count."""
-    for name in ('a', 'b'):
+    """Of equal documents; samples have no keys, so all count, but those of a copy don't."""
+    for name in ('a', 'b', 'copy'):
         shutil.copytree(FOLDER, tmp_path / name / FOLDER.name)
+    path = tmp_path / 'b' / LOG.relative_to(FOLDER.parent)
+    path.write_text(path.read_text('utf-8').replace('"resps": [["', '"resps": [["Well. '), 'utf-8')
     output = tmp_path / 'r.json'
-    folders = [str(tmp_path / name) for name in ('a', 'b')]
+    folders = [str(tmp_path / name) for name in ('a', 'b', 'copy')]
     assert main(['score', *folders, '-k', '2', '-o', str(output)]) == 0
-    details = json.loads(output.read_text('utf-8'))['details']
-    assert [(row['n'], row['c']) for row in details] == [(8, 2 * c) for c in RIGHT]
+    result = json.loads(output.read_text('utf-8'))
+    assert [(row['n'], row['c']) for row in result['details']] == [(8, 2 * c) for c in RIGHT]
+    assert '20 responses repeat those of another file' in ' '.join(result['warnings'])
 
 
 def test_the_name_of_the_task_is_that_of_its_file(tmp_path: Path) -> None:
@@ -102,10 +105,10 @@ def test_the_name_of_the_task_is_that_of_its_file(tmp_path: Path) -> None:
     [
         ({'resps': [[-3.5, True]]}, 'likelihoods, not texts'),
         ({'resps': 7}, 'field resps'),
-        ({'resps': []}, r'field resps\[0\] is missing'),
+        ({'resps': []}, 'field samples'),
         ({'resps': [[]]}, 'field samples'),
         ({'target': None}, 'field target'),
-        ({'target': ' '}, 'the gold answer is empty'),
+        ({'target': ' '}, 'field target: the gold answer is missing'),
         ({'doc_id': [1]}, 'field doc_id'),
         ({'doc': 'text'}, 'field doc'),
         ({'doc': {}, 'arguments': []}, 'field arguments'),

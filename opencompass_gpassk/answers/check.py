@@ -24,6 +24,7 @@ COMMA_SPACE = re.compile(r',\s')
 NUMBERED = re.compile(r'(?:\(\d\)\s?){2,}')
 # The number of one of several answers: (1) 3; (2) 5.
 TARGETS = re.compile(r'\s*\\#\s*\\#\s*')  # between several gold answers
+ANY = 'any of ["'  # begins a list of gold answers each of which is right
 ITEM = re.compile(r'(?:^|(?<=[\s;,.]))\(([1-9a-h])\)\s?')
 NAMED = re.compile(
     r"^[a-zA-Z]\w*'?(?:_\{?\w+\}?)?(?:\(\w\))?(?:_\{?\\?m(?:in|ax)\s?\}?)?\s?=(?=[^=]*$)|^[^=]*=(?=.*=)"
@@ -72,14 +73,20 @@ def compare_thoroughly(gold: str, answer: str, question: str | None = None) -> R
 
     Args:
         gold: The gold answer, or several as a list in JSON: all values of one answer, or spellings
-            of it. Of a solution that ends in ``#### 72`` or in a box, that is the gold answer.
+            of it; or those of :func:`accepted`. Of a solution that ends in ``#### 72`` or in a box,
+            that is the gold answer.
         answer: The answer.
         question: The question, if it is known; some rules need it.
 
     Returns:
         The relation and its reason, one of :data:`REASONS`.
     """
-    return _of_golds([_thoroughly(one, answer, question) for one in _golds(gold)])
+    return _of_golds(gold, [_thoroughly(one, answer, question) for one in _golds(gold)])
+
+
+def accepted(golds: list[str]) -> str:
+    """Return gold answers of which any is right as one, as people, a judge and rules read it."""
+    return golds[0] if len(golds) == 1 else ANY[:-2] + json.dumps(golds, ensure_ascii=False)
 
 
 def compare_quickly(gold: str, answer: str, question: str | None = None) -> Result | None:
@@ -89,12 +96,14 @@ def compare_quickly(gold: str, answer: str, question: str | None = None) -> Resu
     """
     found = [_quickly(one, answer, question) for one in _golds(gold)]
     known = [one for one in found if one is not None]
-    return _of_golds(known) if len(known) == len(found) else None
+    right = gold.startswith(ANY) and any(one[0] is Relation.SAME for one in known)
+    return _of_golds(gold, known) if right or len(known) == len(found) else None
 
 
 def _golds(gold: str) -> list[str]:
-    """Return the gold answers of a raw one; of several their list first, and then each."""
-    gold = gold.rpartition('####')[2].strip()
+    """Return the gold answers of a raw one; of several their list first, unless any is right."""
+    some = gold.startswith(ANY)
+    gold = gold.removeprefix(ANY[:-2]) if some else gold.rpartition('####')[2].strip()
     try:
         listed = json.loads(gold) if gold.startswith('[') and '"' in gold else None
     except ValueError:
@@ -102,14 +111,18 @@ def _golds(gold: str) -> list[str]:
     several = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
     golds = [str(one) for one in listed] if several and listed else TARGETS.split(gold)
     golds = [boxed(one) or one for one in golds]
-    return golds if len(golds) == 1 else [', '.join(golds), *golds]
+    return golds if some or len(golds) == 1 else [', '.join(golds), *golds]
 
 
-def _of_golds(found: list[Result]) -> Result:
+def _of_golds(gold: str, found: list[Result]) -> Result:
     """Return the result for several gold answers, of which the first is the list of all.
 
     What is one of them is right only if it is not different from the others: then these spell it.
+    Of :func:`accepted` ones any is right, and what is different from all of them is wrong.
     """
+    if gold.startswith(ANY):
+        order = (Relation.SAME, Relation.UNKNOWN, Relation.DIFFERENT)
+        return min(found, key=lambda one: order.index(one[0]))
     whole, *single = found
     relations = {relation for relation, _ in single}
     if not single or whole[0] is Relation.SAME or relations == {whole[0]}:
@@ -178,11 +191,11 @@ def compare_exactly(gold: str, answer: str) -> Result:
 
     Spaces count in ``\text{…}``, as the command ``\ ``, and between two digits: ``1 2`` is not 12.
     """
-    first, second = (
+    *golds, second = (
         SPACES.sub(lambda found: found[1] or (f'{found[2]} ' if found[2] else ''), text.strip())
-        for text in (gold, answer)
+        for text in (*(_golds(gold) if gold.startswith(ANY) else [gold]), answer)
     )
-    return Relation.SAME if first == second else Relation.DIFFERENT, 'text'
+    return Relation.SAME if second in golds else Relation.DIFFERENT, 'text'
 
 
 def canonical(answer: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ from opencompass_gpassk.results.make_result import make_result, make_table, rema
 from opencompass_gpassk.results.protocol import DEFAULT_TAUS, Protocol
 from opencompass_gpassk.results.read import results_at
 from opencompass_gpassk.results.result import Result, Results
+from opencompass_gpassk.samples.gold_file import GoldFile
+from opencompass_gpassk.samples.log_files import UnscorableError
 from opencompass_gpassk.samples.opencompass_runs import read_data_set, recorded_data_sets
 from opencompass_gpassk.samples.sample_files import (
     COLUMNS,
@@ -49,7 +52,8 @@ from opencompass_gpassk.trials import PEOPLE, TrialTable, Verdict
 DESCRIPTION = """\
 Score responses from other programs. SAMPLES are files of rows, logs of other tools, or runs of
 OpenCompass; what they are is told by their content. Several of one model and data set are joined:
-equal keys are one sample, and problems are the same if their ids are, or else their texts.
+equal keys are one sample, and problems are the same if their ids are, or else their texts. Logs
+that say that they were drawn in different ways are not joined.
 
 A row is a problem, or a sample with "sample" in place of "samples". Rows are JSON lines (gzipped or
 not, - for standard input), JSON, CSV or Parquet; --columns tells other names of their fields:
@@ -58,8 +62,11 @@ not, - for standard input), JSON, CSV or Parquet; --columns tells other names of
 
 A row may also have an "id" and groups: "split", "language", "level", "subject", or "groups": {…}. A
 sample may be an object: "text", "tokens", "prompt_tokens", "truncated" or the server's
-"finish_reason", "verdict", "key". Rows of gpassk rv generate with added samples are scored as
-versions of a question.
+"finish_reason", "verdict", "key", "id"; or a chat completion. Of a list of answers any is right.
+Rows of gpassk rv generate with added samples are scored as versions of a question.
+
+Outputs of vLLM and replies of servers hold no gold answers: --gold exam.jsonl --on prompt=prompt
+takes them from a second file.
 
 A log is a file of another tool, or a folder of them. The verdicts in it are kept beside ours:
 gpassk audit RESULT theirs rule compares them, and --judge theirs uses them.
@@ -151,6 +158,24 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument(
         '--skip-bad', action='store_true', help='leave out malformed rows or data sets'
     )
+    parser.add_argument(
+        '--gold',
+        metavar='FILE',
+        help='a second file with the gold answers, in the fields answer, question and id or those '
+        'of --columns; for outputs of vLLM, replies of servers, or rows without them',
+    )
+    parser.add_argument(
+        '--on',
+        metavar='FIELD=FIELD',
+        help='the field of SAMPLES and that of --gold by which their rows belong together, such as '
+        'prompt=prompt or custom_id=id',
+    )
+    parser.add_argument(
+        '--join-anyway',
+        action='store_true',
+        help='join logs although they say that they were drawn in different ways; the result names '
+        'the differences',
+    )
 
 
 @dataclass(frozen=True)
@@ -163,6 +188,7 @@ class Source:
         name: The data set, '' if the file doesn't say: such files are joined.
         read: Reads them; of a run, if a share of the planned responses is there.
         run: The run of OpenCompass; None if it is a file.
+        found: Whether it was found in a folder, and not named itself.
     """
 
     path: str
@@ -170,6 +196,7 @@ class Source:
     name: str
     read: Callable[..., SampledProblems]
     run: Path | None = None
+    found: bool = False
 
 
 def run(args: argparse.Namespace) -> int:
@@ -184,7 +211,10 @@ def run(args: argparse.Namespace) -> int:
         return _show(_remade(args))
     judge = 'rule' if args.judge in (None, THEIRS) else args.judge
     settings = read_settings(judge, args.undecided)
-    groups = _groups(args)
+    if bool(args.gold) != bool(args.on) or '=' not in (args.on or '='):
+        raise ValueError('--gold FILE and --on FIELD=FIELD go together, such as --on prompt=prompt')
+    golds = GoldFile(args.gold, args.on, _columns(args.columns)) if args.gold else None
+    groups = _groups(args, golds)
     inputs += [one.path for sources in groups.values() for one in sources]
     results: dict[str, dict[str, Result]] = {}
     for (known, named), sources in groups.items():
@@ -243,16 +273,21 @@ def _remade(args: argparse.Namespace) -> dict[str, dict[str, Result]]:
             f'of texts (copies, empty responses) is that of {one.path}'
         )
         if path := _place(args.output, model, name, alone=len(found) == 1):
+            for trial in table.trials:
+                base = one.run or one.path.parent
+                trial.response = _moved(trial.response, base, path.parent)
             check_outputs(_files(path), args.samples, made=True, begin=BEGIN)
             _write(path, table, result)
     return results
 
 
-def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
+def _groups(
+    args: argparse.Namespace, golds: GoldFile | None
+) -> dict[tuple[str, str], list[Source]]:
     """Return what was named by model and data set; several sources of one are joined."""
     groups: dict[tuple[str, str], list[Source]] = {}
     for path in dict.fromkeys(args.samples):
-        for source in _sources(path, args):
+        for source in _sources(path, args, golds):
             of_group = groups.setdefault(
                 (args.model or source.model, args.dataset or source.name), []
             )
@@ -267,10 +302,17 @@ def _groups(args: argparse.Namespace) -> dict[tuple[str, str], list[Source]]:
                     'files hold questions; score them one by one'
                 )
             of_group.append(source)
+    for (model, _), sources in groups.items():
+        if len(sources) > 1 and not model:
+            raise ValueError(
+                f'{sources[0].path} and {sources[1].path} do not say which model they are of. Give '
+                '--model NAME if they are of one and its samples belong together; else score them '
+                'one by one, each with its --model'
+            )
     return groups
 
 
-def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
+def _sources(path: str, args: argparse.Namespace, golds: GoldFile | None) -> Iterator[Source]:
     """Yield the samples in a run of OpenCompass, a file, or a folder of logs."""
     folder = Path(path)
     held = [*folder.glob('predictions'), *folder.glob('*/predictions')]
@@ -285,14 +327,15 @@ def _sources(path: str, args: argparse.Namespace) -> Iterator[Source]:
     columns = _columns(args.columns)
     for file in find_logs(folder, args.format) if folder.is_dir() else [path]:
         with _left_out(args, None):
-            log = LogReader(file, args.format, columns)
+            log = LogReader(file, args.format, columns, golds)
             model, name = log.model, log.name
             # Opened again later: a folder may have more logs than memory or open files hold.
-            read = partial(read_samples, file, form=args.format, columns=columns)
+            read = partial(read_samples, file, form=args.format, columns=columns, golds=golds)
             if not Path(file).is_file():  # a pipe is opened once
                 read = partial(log.read)
             del log
-            yield Source(file, model, name, partial(read, skip_bad=args.skip_bad, report=note))
+            read = partial(read, skip_bad=args.skip_bad, report=note)
+            yield Source(file, model, name, read, found=folder.is_dir())
 
 
 def _columns(pairs: Sequence[str]) -> dict[str, str]:
@@ -312,21 +355,25 @@ def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | 
     several = len(sources) > 1
     parts = []
     for source in sources:
-        with _left_out(args, source.run):
+        with _left_out(args, source.run, found=source.found):
             # What one of several runs lacks, another may have.
             least = 0.0 if several else args.min_coverage
             part = source.read(least) if source.run else source.read()
             if several and part.gaps:
                 note(f'{source.path}, {part.name}: {part.gaps}')
-            parts.append(_located(part, source.run) if several and source.run else part)
+            parts.append(_located(part, source.run) if source.run else part)
     if not parts:
         return None
     if several:
         more = f' and {len(sources) - 3} more' if len(sources) > 3 else ''
         note(f'joined: {", ".join(source.path for source in sources[:3])}{more}')
     with _left_out(args, sources[0].run):
-        sampled = joined(parts, note)
-        if several and sampled.missing > (1 - args.min_coverage) * len(sampled.responses):
+        sampled = joined(parts, note, anyway=args.join_anyway)
+        if (
+            several
+            and sampled.recorded
+            and sampled.missing > (1 - args.min_coverage) * len(sampled.responses)
+        ):
             raise ValueError(
                 f'{sampled.name}: {sampled.gaps}; run the inference of one of the runs to its end '
                 'with opencompass CONFIG -r, or lower --min-coverage to accept the gap'
@@ -338,12 +385,17 @@ def _read(sources: list[Source], args: argparse.Namespace) -> SampledProblems | 
 
 
 @contextmanager
-def _left_out(args: argparse.Namespace, run: Path | None) -> Iterator[None]:
-    """With ``--skip-bad``, tell of a ValueError and go on."""
+def _left_out(args: argparse.Namespace, run: Path | None, *, found: bool = False) -> Iterator[None]:
+    """With ``--skip-bad``, tell of a ValueError and go on.
+
+    In a folder the logs that hold nothing to score, such as those without gold answers, are left
+    out anyway.
+    """
     try:
         yield
     except ValueError as error:
-        if not args.skip_bad:
+        unscorable = found and isinstance(error.__cause__, UnscorableError)
+        if not args.skip_bad and not unscorable:
             hint = ' (--skip-bad leaves such data sets out)' if run else ''
             raise ValueError(f'{error}{hint}') from error
         note(f'left out: {error}')
@@ -356,6 +408,18 @@ def _located(sampled: SampledProblems, run: Path) -> SampledProblems:
         for one in sampled.responses
     ]
     return dataclasses.replace(sampled, responses=responses)
+
+
+def _moved(location: str, base: Path, folder: Path) -> str:
+    """Return the place of a response, relative to a base, as one relative to a folder."""
+    file, mark, key = location.rpartition('#')
+    return f'{_near(file, base.absolute(), folder.absolute())}{mark}{key}'
+
+
+@cache
+def _near(file: str, base: Path, folder: Path) -> str:
+    # What is no file, such as standard input, keeps its name.
+    return os.path.relpath(base / file, folder) if file and (base / file).exists() else file
 
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
@@ -388,6 +452,12 @@ def _score(
     model: str,
 ) -> Result:
     protocol = _protocol(sampled, args)
+    if path:
+        responses = [
+            dataclasses.replace(one, location=_moved(one.location, Path(), path.parent))
+            for one in sampled.responses
+        ]
+        sampled = dataclasses.replace(sampled, responses=responses)
     verdicts = judge_responses(
         sampled.problems,
         sampled.responses,
@@ -419,6 +489,7 @@ def _score(
     result = result.but(
         warnings=[
             *([sampled.gaps] if sampled.gaps else []),
+            *sampled.stated.warnings,
             *result.warnings,
             *([uneven] if sampled.uneven else []),
         ]

@@ -105,7 +105,8 @@ def _question(given: Row, number: int, columns: Mapping[str, str], asked: Asked)
         if mapped:
             message += (
                 '; if a column has another name, give it to gpassk run: '
-                f'{columns_option(row.fields, mapped)}, or set columns= in a config'
+                f'{columns_option(row.fields, mapped) or "--columns FIELD=COLUMN"}, or set columns='
+                ' in a config'
             )
         raise ValueError(message)
     text = texts['question']

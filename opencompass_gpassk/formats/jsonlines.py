@@ -16,7 +16,9 @@ from opencompass_gpassk.formats.stored_files import SAMPLES, bounded_lines
 
 ESCAPED = re.compile('[\ud800-\udfff\x85\u2028\u2029]')
 ROWS = SAMPLES._replace(lines=SAMPLES.size)  # whose lines may be short
-UNDECODED = re.compile('[\udc80-\udcff]')  # from surrogateescape: bytes that aren't UTF-8
+# From surrogateescape: bytes that aren't UTF-8; and what UTF-16 has between its characters.
+UNDECODED = re.compile('[\udc80-\udcff\0]')
+NOT_UTF8 = 'not UTF-8; save it so: iconv -f GBK -t UTF-8 FILE > NEW, or with -f UTF-16'
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -78,15 +80,15 @@ def input_name(path: str | Path) -> str:
 
 
 def parse_row(line: str) -> dict[str, Any]:
-    """Return the object in a line.
+    """Return the object in a line; NaN, as Python and pandas write it, is read as null.
 
     Raises:
         ValueError: If the line isn't UTF-8, JSON or an object, or holds a number beyond 1.8e308.
     """
     if UNDECODED.search(line):
-        raise ValueError('not UTF-8; save the file in that encoding')
+        raise ValueError(NOT_UTF8)
     try:
-        row = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+        row = json.loads(line, parse_constant=lambda name: None, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
     return as_row(row)
@@ -99,18 +101,16 @@ def as_row(value: Any) -> dict[str, Any]:
     return value
 
 
-# Other programs' names of our fields.
+# Other programs' names of our fields, the likeliest first; a name may also contain one of them.
 OTHER_NAMES = {
-    'question': ('problem', 'prompt', 'input', 'query', 'instruction'),
+    'question': ('question', 'problem', 'prompt', 'input', 'query', 'instruction'),
     'answer': (
-        *('gold', 'gold_answer', 'target', 'label', 'reference', 'expected'),
-        *('expected_answer', 'solution'),
+        *('answer', 'gold', 'target', 'label', 'reference', 'expected', 'truth', 'gt', 'solution'),
     ),
-    'samples': (
-        *('responses', 'response', 'outputs', 'completions', 'generation', 'generations'),
-        'predictions',
-    ),
+    'samples': ('sample', 'response', 'output', 'completion', 'generation', 'prediction'),
 }
+LONG = 200  # characters of a text that is no answer
+SHORT = 60  # characters of a text that may be an option, and no response
 
 
 def fields_of(row: Mapping[str, Any]) -> str:
@@ -122,21 +122,50 @@ def fields_of(row: Mapping[str, Any]) -> str:
 def columns_option(
     row: Mapping[str, Any], needed: Collection[str], other: Collection[str] = ()
 ) -> str:
-    """Return ``--columns`` with likely names of fields that a row lacks; '' if it lacks none.
+    """Return ``--columns`` with the fields that may be those that a row lacks; '' if none may.
+
+    They are told by what they hold and by their names: the samples are the list of the longest
+    texts, and an answer is short.
 
     Args:
         row: The row.
         needed: Fields that a row needs.
-        other: Fields that are only told if a likely name is there.
+        other: Fields that are only told if one of a likely name is there.
     """
-    pairs = []
-    for field in (*other, *needed):
-        names = {field.lower(), *OTHER_NAMES.get(field, ())}
-        like = next((str(one) for one in row if str(one).lower() in names), '')
-        if field not in row and (like or field in needed):
-            one = 'sample' if field == 'samples' and isinstance(row.get(like), str) else field
-            pairs.append(f'{one}={like or "YOUR_COLUMN"}')
+    free = dict(row)
+    found = {}
+    for field in ('samples', 'question', 'answer'):  # the surest first
+        fits = {name: fit for name in free if (fit := _fit(field, str(name), free[name]))}
+        best = max(fits, key=fits.__getitem__, default=None)
+        if (
+            field in row
+            or best is None
+            or not (field in needed or (field in other and fits[best][0]))
+        ):
+            free.pop(field, None)
+            continue
+        one = field == 'samples' and isinstance(free.pop(best), str)
+        found[field] = f'{"sample" if one else field}={best}'
+        free.pop(best, None)
+    pairs = [found[field] for field in (*other, *needed) if field in found]
     return f'--columns {" ".join(pairs)}' if pairs else ''
+
+
+def _fit(field: str, name: str, value: Any) -> tuple[float, ...]:
+    """Return how well a field may be one of ours, greater if better; () if it can't be."""
+    listed = isinstance(value, list)
+    texts = value if listed else [value]
+    kinds = str | int | float if field == 'answer' else str
+    if not texts or not all(isinstance(one, kinds) and type(one) is not bool for one in texts):
+        return ()
+    length = sum(len(str(one)) for one in texts) / len(texts)
+    if (field == 'question' and listed) or (field == 'answer' and not 0 < length <= LONG):
+        return ()
+    named = {own for own, names in OTHER_NAMES.items() if any(one in name.lower() for one in names)}
+    likely = named == {field}
+    if field == 'answer':
+        return likely, -length
+    return likely or (listed and length > SHORT), listed, length
 
 
 def row_line(row: Mapping[str, Any]) -> str:
@@ -146,10 +175,6 @@ def row_line(row: Mapping[str, Any]) -> str:
     """
     text = json.dumps(row, ensure_ascii=False)
     return ESCAPED.sub(lambda char: f'\\u{ord(char[0]):04x}', text) + '\n'
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f'{constant} is no number of JSON')
 
 
 def _finite(digits: str) -> float:

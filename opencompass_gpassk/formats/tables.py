@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from opencompass_gpassk.formats.display import short_line
-from opencompass_gpassk.formats.jsonlines import as_row, input_name, numbered_lines, parse_row
+from opencompass_gpassk.formats.jsonlines import (
+    NOT_UTF8,
+    as_row,
+    input_name,
+    numbered_lines,
+    parse_row,
+)
 from opencompass_gpassk.formats.stored_files import (
     GZIP,
     MIB,
@@ -28,6 +34,7 @@ FORMATS = ('.jsonl', '.json', '.parquet', '.csv')
 TABLE_BYTES = 128 * MIB  # of a CSV file
 ROWS_AT_ONCE = 16  # of a Parquet file
 PARQUET, ZIP = b'PAR1', b'PK\x03\x04'
+UTF16 = b'\xff\xfe', b'\xfe\xff'  # how a file in UTF-16 begins
 BEGINNING = 4096  # bytes that tell the format
 
 Fields = dict[str, Any]
@@ -89,6 +96,8 @@ def _located(path: str | Path) -> Located:
         raise ValueError(f'{path}: unknown format; use one of {", ".join(FORMATS)}')
     if start.startswith(PARQUET):
         return _parquet(file)
+    if start.startswith(UTF16):
+        raise ValueError(f'{path}: {NOT_UTF8}')
     if file.suffix.lower() == '.csv':
         return _csv(file)
     begun = text[:1] == b'[' or text.split(b'\n')[0].rstrip() == b'{'
@@ -114,6 +123,8 @@ def _json(path: Path) -> Located:
         if error.msg == 'Extra data':
             return _lines(path)
         raise ValueError(f'{path}, line {error.lineno}: not JSON: {error}; mend it') from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f'{path}: {NOT_UTF8}') from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f'{path}: not JSON: {error}; make it again') from error
     if isinstance(found, dict):
@@ -170,7 +181,7 @@ def _csv(path: Path) -> Located:
                 f'{path}, line {reader.line_num}: not CSV: {error}; save it again'
             ) from error
         except UnicodeDecodeError as error:
-            raise ValueError(f'{path}: not UTF-8 ({error}); save it in that encoding') from error
+            raise ValueError(f'{path}: {NOT_UTF8}') from error
 
 
 def _require_different(place: str, names: Sequence[str]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.report.files import tidy_rows
+from opencompass_gpassk.report.page.problems import read_responses
 from opencompass_gpassk.results.read import ModelResult, results_at
 from opencompass_gpassk.trials import Trial, Verdict
 
@@ -18,12 +19,14 @@ CORRECT = {Verdict.CORRECT: 1.0, Verdict.INCORRECT: 0.0, Verdict.UNJUDGED: math.
 OF_TRIAL = [one.name for one in fields(Trial) if one.name != 'values']
 
 
-def trial_rows(path: str | PathLike[str]) -> list[dict[str, Any]]:
+def trial_rows(path: str | PathLike[str], *, responses: bool = False) -> list[dict[str, Any]]:
     """Return one row per response of the results at a path.
 
     Args:
         path: A result of ``gpassk score``, a folder of them, a run of OpenCompass, or a work dir
             (its newest run).
+        responses: Whether rows also hold ``question``, and the whole response as ``text``: None if
+            its file is not where ``response`` says.
 
     Returns:
         Rows with ``path``, ``model``, ``data_set``, the fields of
@@ -38,7 +41,21 @@ def trial_rows(path: str | PathLike[str]) -> list[dict[str, Any]]:
     """
     rows = []
     for one in _results([path]):
-        table = one.table()
+        table, faults = one.table(), list[str]()
+        found = (
+            read_responses(
+                table.trials,
+                one.run,
+                one.path.parent,
+                faults,
+                columns=one.result.columns,
+                whole=True,
+            )
+            if responses
+            else {}
+        )
+        for fault in faults:
+            warnings.warn(fault, stacklevel=2)
         for problem, trials in zip(table.problems, table.by_problem(), strict=True):
             of_problem = {name: getattr(problem, name) for name in ('gold', 'cluster', 'version')}
             for trial in trials:
@@ -52,6 +69,9 @@ def trial_rows(path: str | PathLike[str]) -> list[dict[str, Any]]:
                     **of_problem,
                     **trial.values,
                 }
+                if responses:
+                    text = found.get(trial.response)
+                    row |= {'question': problem.question, 'text': text and text.text}
                 groups = problem.groups.items()
                 rows.append(row | {f'group {k}' if k in row else k: v for k, v in groups})
     return rows

@@ -158,6 +158,7 @@ def make_table(
             values=score.values if score else {},
             unscored=score.unscored if score else '',
             response=response.location,
+            sample_id=response.own_id,
             text_hash='' if response.lost else text_hash([response.raw]),
             long=len(response.raw) >= LONG_RESPONSE and not response.truncated,
         )

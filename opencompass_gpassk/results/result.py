@@ -143,7 +143,7 @@ class Signature(Typed):
 class Counts(Typed):
     """Counts over all problems, originals of versions included.
 
-    Those of verdicts are left out if only the reasoning was scored, and the last four without texts.
+    Those of verdicts are left out if only the reasoning was scored, the last four without texts.
 
     Attributes:
         problems: Problems of the headline metrics.

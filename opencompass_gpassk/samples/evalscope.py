@@ -11,7 +11,14 @@ Older files have a text as ``target``, the prompt in ``input``, and no ``generat
 and whether a response was cut off stand in the file of the same name in ``predictions/<model>``,
 with the same ``index``; without that file they are unknown. The verdict is the main score, or the
 first one if none is named: 1 is correct, 0 incorrect, anything else no verdict.
-Tried with 1.14.1.
+
+Before version 1.0 a line is a problem, as the server replied, with a review of each choice::
+
+    {"index": 0, "choices": [{"message": {"content": "…"}, "finish_reason": "stop",
+       "review": {"gold": "72", "pred": "72", "result": true}}],
+     "raw_input": {"question": "…"}, "origin_prompt": {"data": ["…"]}, "usage": {…}}
+
+Tried with 0.10 and 1.14.1.
 """
 
 from __future__ import annotations
@@ -20,45 +27,77 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.jsonlines import at_place
 from opencompass_gpassk.formats.tables import unread_rows
-from opencompass_gpassk.samples.inspect_logs import message_text, output_flags
-from opencompass_gpassk.samples.log_files import Fields, Log, Tool, gold_answer, part, verdict
+from opencompass_gpassk.samples.inspect_logs import last_text, output_flags
+from opencompass_gpassk.samples.log_files import (
+    Fields,
+    Log,
+    Stated,
+    Tool,
+    gold_answers,
+    object_in,
+    part,
+    stated_verdict,
+)
+from opencompass_gpassk.samples.openai_replies import reply_samples
 
-USAGE = 'predictions'  # kept among what the log says of itself
 
-
-def _named(log: Log) -> tuple[str, str]:
+def _stated(log: Log) -> Stated:
     path = Path(log.path).absolute()
     model = path.parent.name if path.parent.parent.name == 'reviews' else ''
-    log.head[USAGE] = _usage(path)
-    return model, '' if log.path == '-' else path.stem
+    log.kept.update(_usage(path))
+    return Stated(model, '' if log.path == '-' else path.stem, {'model': model} if model else {})
 
 
-def _row(log: Log, number: int, fields: Fields) -> Fields | None:
+def _row(log: Log, fields: Fields) -> Fields | str:
+    if 'sample_score' not in fields:
+        return _older_row(fields)
     scored = part(fields, 'sample_score', of=dict)
     score = part(scored, 'score', of=dict)
     messages = part(fields, 'messages', of=list) if fields.get('messages') else []
     said = {str(one.get('role')): one for one in messages if isinstance(one, dict)}
-    asked = part(fields, 'input') if 'user' not in said else message_text(said['user'])
-    answered = said.get('assistant')
-    values, main = score.get('value'), score.get('main_score_name')
-    if not isinstance(values, dict):
-        values = {}
-    if main not in list(values):
-        main = next(iter(values), '')
-    index = fields.get('index')
-    group = scored.get('group_id')
+    asked, answered = last_text(messages, 'user'), last_text(messages, 'assistant')
+    values = score.get('value')
+    names = [score.get('main_score_name'), *(values if isinstance(values, dict) else ())]
+    index, theirs = fields.get('index'), stated_verdict(values, names)
     sample = {
-        'text': part(score, 'prediction') if answered is None else message_text(answered),
-        'key': answered.get('id') if answered else None,
-        'verdict': verdict(values.get(main)),
+        'text': part(score, 'prediction') if answered is None else answered,
+        'key': said['assistant'].get('id') if answered is not None else None,
+        'verdict': theirs['verdict'],
     }
     return {
-        'id': None if group is None else str(part(scored, 'group_id', of=(int, str))),
-        'question': asked,
-        'answer': gold_answer(fields, 'target'),
-        'sample': sample | (log.head[USAGE].get(index, {}) if isinstance(index, int) else {}),
-        'theirs': main,
+        'id': _id(scored, 'group_id'),
+        'question': part(fields, 'input') if asked is None else asked,
+        'prompt': [one.get('content') for role, one in said.items() if role != 'assistant'],
+        'answer': gold_answers(fields, 'target'),
+        'sample': sample | (log.kept.get(index, {}) if isinstance(index, int) else {}),
+        'theirs': theirs['theirs'],
     }
+
+
+def _older_row(fields: Fields) -> Fields:
+    choices = part(fields, 'choices', of=list)
+    prompt = part(fields, 'origin_prompt', 'data', 0)
+    asked = part(fields, 'raw_input', of=dict).get('question')
+    if isinstance(asked, str) and asked in prompt:
+        asked = prompt[prompt.rindex(asked) :]  # with its options, without the examples before it
+    reviews = [part(one, 'review', of=dict) for one in choices]
+    results = [object_in(review, 'result') or review for review in reviews]
+    theirs = [stated_verdict(one, ['result', *one]) for one in results]
+    return {
+        'id': _id(fields, 'index'),
+        'question': asked if isinstance(asked, str) else prompt,
+        'prompt': prompt,
+        'answer': gold_answers(reviews[0] if reviews else {}, 'gold'),
+        'samples': [
+            sample | {'verdict': one['verdict']}
+            for sample, one in zip(reply_samples(fields), theirs, strict=True)
+        ],
+        'theirs': theirs[0]['theirs'],
+    }
+
+
+def _id(fields: Fields, name: str) -> str | None:
+    return str(part(fields, name, of=(int, str))) if fields.get(name) is not None else None
 
 
 def _usage(reviews: Path) -> dict[int, Fields]:
@@ -77,5 +116,10 @@ def _usage(reviews: Path) -> dict[int, Fields]:
 
 
 EVALSCOPE = Tool(
-    'evalscope', 'reviews/*/*.jsonl', frozenset({'target', 'sample_score'}), _named, _row
+    'evalscope',
+    ['reviews/*/*.jsonl'],
+    [{'target', 'sample_score'}, {'choices', 'raw_input', 'reviewed'}],
+    _stated,
+    _row,
+    several=True,
 )

@@ -22,6 +22,7 @@ from opencompass_gpassk.runs.predictions import (
     replicas,
     shard_numbers,
 )
+from opencompass_gpassk.samples.log_files import Stated
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
 from opencompass_gpassk.trials import Problem
 
@@ -127,8 +128,9 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
     for (problem_id, _), response in zip(identities, responses, strict=True):
         if problem_id not in problems:
             gold = response.record.get('gold')
-            text = '' if gold is None else str(gold)
-            problems[problem_id] = Problem(problem_id, response.prompt, final_gold(text))
+            golds = gold if isinstance(gold, list) else [] if gold is None else [gold]
+            final = final_gold([str(one) for one in golds])
+            problems[problem_id] = Problem(problem_id, response.prompt, final)
     identified = [
         replace(response, identity=identity)
         for response, identity in zip(responses, identities, strict=True)
@@ -136,6 +138,8 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
     identified += [
         Response('', '', identity, lost='no prediction was found') for identity in gaps.missing
     ]
+    sampling = sorted({str(one.sampling) for one in responses if one.sampling})
+    drawn = {'model': files.model, 'sampling': ' and '.join(sampling)}
     # A prompt stored as text contains the model's template; a prompt stored as turns does not.
     turns = all(isinstance(one.record.get('origin_prompt'), list) for one in responses)
     return SampledProblems(
@@ -147,9 +151,10 @@ def read_data_set(recorded: Recorded, min_coverage: float = 1.0) -> SampledProbl
         planned=recorded.planned if named else 0,
         gaps=told,
         missing=len(gaps.missing),
-        drawn_by=files.model,
         named=named,
         recorded=True,
+        path=str(recorded.run),
+        stated=Stated(protocol={name: value for name, value in drawn.items() if value}),
     )
 
 

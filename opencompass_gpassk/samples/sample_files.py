@@ -2,19 +2,21 @@
 
 A row is ``{"question": …, "answer": …, "samples": [response, …]}``, with an optional ``id`` and
 optional groups (``split``, ``language``, ``level``, ``subject``, or a ``groups`` object); or it has
-one ``sample``, and the rows of a problem have equal ids, or equal questions and answers. A sample
-is a text, or an object of ``text`` (or another program's name for it), ``tokens``,
-``prompt_tokens``, ``truncated`` or the server's ``finish_reason``, ``verdict`` and ``key``. Rows of
-``gpassk rv generate`` with added ``samples`` are versions of their ``group``.
+one ``sample``, and the rows of a problem have equal ids, or equal questions and answers. Of a list
+of answers any is right. A sample is a text, a chat completion, or an object of ``text`` (or another
+program's name for it), ``tokens``, ``prompt_tokens``, ``truncated`` or the server's
+``finish_reason``, ``verdict``, ``key`` and ``id``. Rows of ``gpassk rv generate`` with added
+``samples`` are versions of their ``group``.
 
 The files of each tool are described in its module, which makes such rows of them.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,20 +27,37 @@ from opencompass_gpassk.datasets.data_files import Row
 from opencompass_gpassk.datasets.language import language_of
 from opencompass_gpassk.datasets.rv_files import Asked, all_or_none, version_id, version_of
 from opencompass_gpassk.formats.decode import decode
-from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.display import counted, short_line
+from opencompass_gpassk.formats.hashing import stable_hash
 from opencompass_gpassk.formats.jsonlines import at_place, columns_option, fields_of, input_name
 from opencompass_gpassk.formats.progress_bar import with_progress
+from opencompass_gpassk.formats.tables import UnreadRow
 from opencompass_gpassk.inference.backend import HELD_BACK, REFUSED, truncated_by
-from opencompass_gpassk.responses import Response
+from opencompass_gpassk.responses import Identity, Response
 from opencompass_gpassk.samples.evalscope import EVALSCOPE
+from opencompass_gpassk.samples.gold_file import GoldFile
 from opencompass_gpassk.samples.inspect_logs import INSPECT
 from opencompass_gpassk.samples.lighteval import LIGHTEVAL
 from opencompass_gpassk.samples.lm_eval import LM_EVAL
-from opencompass_gpassk.samples.log_files import Fields, Tool, gold_answer, open_log, verdict
+from opencompass_gpassk.samples.log_files import (
+    Fields,
+    Stated,
+    Tool,
+    UnscorableError,
+    gold_answers,
+    number_in,
+    open_log,
+    renamed,
+    verdict,
+)
+from opencompass_gpassk.samples.openai_replies import OPENAI, reply_samples
+from opencompass_gpassk.samples.renamed_rows import NEMO_SKILLS, PREDICTIONS
 from opencompass_gpassk.samples.sampled_problems import SampledProblems, final_gold
+from opencompass_gpassk.samples.vllm_outputs import VLLM
 from opencompass_gpassk.trials import Problem, Verdict
 
-TOOLS = {tool.name: tool for tool in (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL)}
+ALL_TOOLS = (LM_EVAL, INSPECT, EVALSCOPE, LIGHTEVAL, NEMO_SKILLS, VLLM, OPENAI, PREDICTIONS)
+TOOLS = {tool.name: tool for tool in ALL_TOOLS}
 ROWS = 'rows'  # the name of our own format
 GROUP_FIELDS = ('split', 'language', 'level', 'subject')
 Tokens = Annotated[int, Field(ge=0, lt=2**53)] | None
@@ -51,10 +70,11 @@ COLUMNS = (
     *('question', 'answer', 'samples', 'sample', 'id', 'cluster'),
     *(*GROUP_FIELDS, *OF_SAMPLE),
 )
+MOST_ABSENT = 200_000  # samples that a log may say are missing
+ABSENT = 'not in the log'
 NO_PATH = re.compile(r'[^\w.@+=-]+')
 # Files that somebody may take for samples: the fields that tell, what it is, what to do.
 LOOKS_LIKE = (
-    (('origin_prompt', 'prediction'), 'a prediction file of OpenCompass; name its run’s folder'),
     (('kind', 'schema'), 'the trials of a result; read them with gpassk report'),
     (('metrics', 'signature'), 'a result of gpassk; read it with gpassk report'),
     (('results', 'configs'), 'lm-eval’s summary; run it with --log_samples, name samples_*.jsonl'),
@@ -70,31 +90,37 @@ class LogReader:
         path: A file, or ``-`` for standard input.
         form: The name of its tool, or ``rows``; '' to tell by its content.
         columns: Field → its name in the file, for rows.
+        golds: A second file with the gold answers; None if the log holds them.
 
     Raises:
         ValueError: If it can't be read, or is no log that is known.
     """
 
-    def __init__(self, path: str, form: str = '', columns: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        path: str,
+        form: str = '',
+        columns: Mapping[str, str] | None = None,
+        golds: GoldFile | None = None,
+    ) -> None:
         self.path = path
         self.columns = dict(columns or {})
+        self.golds = golds
         self.log = open_log(path)
         self.tool = TOOLS.get(form) if form else self._recognised()
         with at_place(input_name(path)):
-            named = self.tool.named(self.log) if self.tool else ('', '')
-        self.model, self.name = map(_tame, named)
+            self.stated = self.tool.stated(self.log) if self.tool else Stated()
+        self.model, self.name = map(_tame, (self.stated.model, self.stated.name))
 
     def _recognised(self) -> Tool | None:
         head = self.log.head
         if {'samples', 'sample', *self.columns.values()} & head.keys() and 'eval' not in head:
             return None
-        for tool in TOOLS.values():
-            if tool.fields <= head.keys() or (tool.older and tool.older <= head.keys()):
-                return tool
         for fields, told in LOOKS_LIKE:
             if set(fields) <= head.keys():
                 raise ValueError(f'{self.path}: it looks like {told}')
-        return None
+        layouts = ((tool, layout) for tool in ALL_TOOLS for layout in tool.layouts)
+        return next((tool for tool, layout in layouts if layout <= head.keys()), None)
 
     def read(
         self, *, skip_bad: bool = False, report: Callable[[str], None] | None = None
@@ -108,55 +134,126 @@ class LogReader:
         Raises:
             ValueError: If a row is malformed, with file, line, field and remedy; or there is none.
         """
-        file = input_name(self.path)
-        problems: dict[str, Problem] = {}
-        responses: list[Response] = []
-        counts = Counter[str]()
-        places: dict[str, str] = {}
-        by_text: dict[tuple[str, str], str] = {}
-        asked: Asked = {}
-        named = True
+        found = _Collected(input_name(self.path), self.tool)
+
+        def left_out(message: str) -> None:
+            found.told['malformed, left out by --skip-bad'] += 1
+            if report:
+                report(message)
+
         shown = with_progress(self.log.rows, None, 'reading', 'row', shown=report is not None)
         for entry in shown:
-            with at_place(entry.place, skip_bad=skip_bad, report=report):
-                row = self._row(entry.number, entry.read())
-                if row is None:
-                    continue
-                problem = _problem(row, entry.number, asked)
-                text = problem.question, problem.gold
-                one = 'sample' in row
-                if one and row.get('id') is None and not problem.version:
-                    known_id = by_text.setdefault(text, problem.problem_id)
-                    problem = replace(problem, problem_id=known_id)
-                own = problem.problem_id
-                found = _samples(row, f'{file}#{entry.number}')
-                known = problems.setdefault(own, problem)
-                if known is not problem and (not one or (known.question, known.gold) != text):
-                    raise ValueError(
-                        f'field id: {own!r} is already used in {places[own]}; give every problem '
-                        'its own'
-                    )
-                places.setdefault(own, entry.place.rpartition(', ')[2])
-                named &= row.get('id') is not None or bool(problem.version)
-                for response in found:
-                    responses.append(replace(response, identity=(own, counts[own])))
-                    counts[own] += 1
-        all_or_none(list(problems.values()), file)
-        if not problems:
-            raise ValueError(
-                f'{file}: there is no usable row; see gpassk score --help for the format'
-            )
-        own = 'samples' if self.path == '-' else Path(self.path).name.split('.')[0]
-        stem = self.name or (self.tool.name if self.tool else own)
-        return SampledProblems(stem, list(problems.values()), responses, self.model, named=named)
+            with at_place(entry.place, skip_bad=skip_bad, report=left_out):
+                row = self._row(entry.read())
+                if isinstance(row, str):
+                    found.told[row] += 1
+                else:
+                    found.add(entry, row)
+        own = self.tool.name if self.tool else Path(self.path).name.split('.')[0].strip('-')
+        return found.sampled(self.name or own or 'samples', self.model, self.stated)
 
-    def _row(self, number: int, fields: Fields) -> Fields | None:
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """Yield place and text of each response in the rows that can be read, without a gold."""
+        for entry in self.log.rows:
+            with at_place(entry.place, skip_bad=True):
+                row = self._row(entry.read())
+                if isinstance(row, dict):
+                    found = _samples(row, f'{input_name(self.path)}#{entry.number}')
+                    yield from ((one.location, one.text) for one in found if not one.lost)
+
+    def _row(self, fields: Fields) -> Fields | str:
+        row: Fields | str = fields | renamed(fields, self.columns)
         if self.tool:
-            row = self.tool.row(self.log, number, fields)
-            return row and row | {'theirs': f'{self.tool.name}: {row.get("theirs")}'}
-        return fields | {
-            field: fields[column] for field, column in self.columns.items() if column in fields
-        }
+            row = self.tool.row(self.log, fields)
+        if self.tool and isinstance(row, dict):
+            row['theirs'] = f'{self.tool.name}: {row.get("theirs")}'
+        return self.golds.of(fields, row) if self.golds and isinstance(row, dict) else row
+
+
+class _Collected:
+    """Problems and responses as the rows of a file add them.
+
+    Args:
+        file: The file's name.
+        tool: The tool that made it; None if it holds rows.
+    """
+
+    def __init__(self, file: str, tool: Tool | None) -> None:
+        self.file = file
+        self.tool = tool
+        self.problems: dict[str, Problem] = {}
+        self.responses: dict[Identity, Response] = {}
+        self.told = Counter[str]()  # what was passed over, or is to be known of rows
+        self._prompts: dict[str, str] = {}
+        self._places: dict[str, str] = {}
+        self._by_text: dict[tuple[str, str], str] = {}
+        self._next = Counter[str]()  # problem → the next number of a sample
+        self._asked: Asked = {}
+        self._named = True
+
+    def add(self, entry: UnreadRow, row: Fields) -> None:
+        """Add a row; raise a ValueError that names its field if it is malformed."""
+        problem = _problem(row, entry.number, self._asked)
+        found = _samples(row, f'{self.file}#{entry.number}')
+        text = problem.question, problem.gold
+        several = 'sample' in row or (self.tool is not None and self.tool.several)
+        if several and row.get('id') is None and not problem.version:
+            own = self._by_text.setdefault(text, problem.problem_id)
+            problem = replace(problem, problem_id=own)
+        own = problem.problem_id
+        known = self.problems.setdefault(own, problem)
+        if known is not problem and (not several or (known.question, known.gold) != text):
+            raise ValueError(
+                f'field id: {own!r} is already used in {self._places[own]}; give every problem '
+                'its own'
+            )
+        self._places.setdefault(own, entry.place.rpartition(', ')[2])
+        self._named &= row.get('id') is not None or bool(problem.version)
+        of_tool = row if self.tool else {}
+        if of_tool.get('prompt'):
+            self._prompts.setdefault(own, stable_hash(row['prompt'])[:8])
+        if of_tool.get('note'):
+            self.told[row['note']] += 1
+        for response in found:
+            at = number_in(of_tool, 'epoch') - 1
+            if at < 0 or (own, at) in self.responses:
+                at = self._next[own]
+            self._next[own] = max(self._next[own], at + 1)
+            # A lost sample that was planned may be made up by another log: it has no place.
+            place = '' if 'epoch' in of_tool and response.lost else response.location
+            self.responses[own, at] = replace(response, identity=(own, at), location=place)
+
+    def sampled(self, name: str, model: str, stated: Stated) -> SampledProblems:
+        """Return what was added; of planned samples, those that are not there are lost.
+
+        Raises:
+            ValueError: If nothing was added.
+        """
+        all_or_none(list(self.problems.values()), self.file)
+        if not self.problems:
+            raise ValueError(
+                f'{self.file}: there is no usable row; see gpassk score --help for the format'
+            )
+        n, problems = max(stated.samples, *self._next.values()), len(self.problems)
+        absent = stated.samples * problems + n * max(0, stated.problems - problems)
+        if absent > MOST_ABSENT:
+            raise ValueError(
+                f'{self.file}: it says that {absent} more samples were planned than it holds; '
+                f'more than {MOST_ABSENT} are not believed'
+            )
+        for identity in itertools.product(self.problems, range(stated.samples)):
+            self.responses.setdefault(identity, Response('', '', identity, lost=ABSENT))
+        told = [f'{counted(count, "row")} {what}' for what, count in self.told.items()]
+        return SampledProblems(
+            name,
+            list(self.problems.values()),
+            list(self.responses.values()),
+            model,
+            named=self._named,
+            path=self.file,
+            stated=replace(stated, warnings=[*stated.warnings, *told]),
+            prompt_hashes=self._prompts,
+        )
 
 
 def read_samples(
@@ -166,9 +263,10 @@ def read_samples(
     report: Callable[[str], None] | None = None,
     form: str = '',
     columns: Mapping[str, str] | None = None,
+    golds: GoldFile | None = None,
 ) -> SampledProblems:
     """Read problems with their samples from a file; see :class:`LogReader`."""
-    return LogReader(path, form, columns).read(skip_bad=skip_bad, report=report)
+    return LogReader(path, form, columns, golds).read(skip_bad=skip_bad, report=report)
 
 
 def find_logs(folder: Path, form: str = '') -> list[str]:
@@ -178,14 +276,14 @@ def find_logs(folder: Path, form: str = '') -> list[str]:
         ValueError: If there are none.
     """
     tools = [TOOLS[form]] if form in TOOLS else list(TOOLS.values())
-    patterns = [pattern for tool in tools for pattern in tool.files.split(', ')]
+    patterns = [pattern for tool in tools for pattern in tool.files]
     found = {
         path
         for path in folder.rglob('*')
         if any(path.absolute().match(pattern) for pattern in patterns) and path.is_file()
     }
     if not found:
-        names = ', '.join(f'{tool.files} ({tool.name})' for tool in tools)
+        names = ', '.join(f'{", ".join(tool.files)} ({tool.name})' for tool in tools)
         raise ValueError(
             f'{folder}: it is no run of OpenCompass, and has no files named like a log: {names}; '
             'name the files themselves'
@@ -200,14 +298,19 @@ def _tame(name: str) -> str:
 
 
 def _other_names(row: Fields) -> str:
-    needed = ['answer', *(['samples'] if 'sample' not in row else [])]
+    needed = ['answer'] if 'sample' in row else ['answer', 'samples']
     option = columns_option(row, needed, ['question'])
     return fields_of(row) + (f'; if some have other names, add {option}' if option else '')
 
 
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     if row.get('answer') is None:
-        raise ValueError(f'field answer: the gold answer is missing; {_other_names(row)}')
+        raise UnscorableError(
+            f'field answer: the gold answer is missing; {_other_names(row)}; or name a second file '
+            'that has it, with --gold FILE --on FIELD=FIELD'
+        )
+    if not (final := final_gold(gold_answers(row, 'answer'))):
+        raise ValueError('field answer: the gold answer is empty; give one')
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}
     given = row.get('groups') or {}
     if not isinstance(given, dict):
@@ -224,7 +327,7 @@ def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     return Problem(
         problem_id=own_id if given_id is None else str(given_id),
         question=question,
-        gold=final_gold(gold_answer(row, 'answer')),
+        gold=final,
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=cluster or str(row.get('cluster') or ''),
         version=version,
@@ -254,6 +357,8 @@ def _samples(row: Fields, place: str) -> list[Response]:
 
 def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
     sample = given if isinstance(given, dict) else {'text': given}
+    if isinstance(sample.get('choices'), list) and len(sample['choices']) == 1:
+        sample = sample | reply_samples(sample)[0]
     named = [name for name in TEXT if name in sample]
     if not named:
         raise ValueError(f'field {field}: it has no text; {fields_of(sample)}; rename one to text')
@@ -263,7 +368,9 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
     told = {name: value for name, value in sample.items() if value != ''}  # as in a CSV file
     known = {name: decode(kind, told.get(name), f'{field}.{name}') for name, kind in FLAGS.items()}
     key, reason = sample.get('key'), sample.get('finish_reason')
-    lost = '' if isinstance(text, str) else 'the sample is null'
+    own = key if sample.get('id') is None else sample['id']
+    why = short_line(str(sample.get('lost') or 'the sample is null'), 200)
+    lost = '' if isinstance(text, str) else why
     if reason == REFUSED:
         text, lost = '', HELD_BACK
     said = verdict(sample.get('verdict'))
@@ -277,4 +384,5 @@ def _sample(given: Any, field: str, location: str, theirs: str) -> Response:
         other_verdict=None if said is None else Verdict.CORRECT if said else Verdict.INCORRECT,
         other_source='' if said is None else theirs,
         key=str(key) if isinstance(key, str | int) else '',
+        own_id=short_line(str(own), 200) if isinstance(own, str | int) else '',
     )

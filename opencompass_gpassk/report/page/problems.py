@@ -16,7 +16,7 @@ from opencompass_gpassk.formats.stored_files import read_members
 from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
 from opencompass_gpassk.results.read import ModelResult, without_texts
 from opencompass_gpassk.results.result import ProblemRow
-from opencompass_gpassk.samples.sample_files import read_samples
+from opencompass_gpassk.samples.sample_files import LogReader
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
 LONGEST = 20_000  # characters of a response on the page
@@ -69,12 +69,14 @@ def read_responses(
     faults: list[str],
     elsewhere: Path | None = None,
     columns: Mapping[str, str] | None = None,
+    *,
+    whole: bool = False,
 ) -> dict[str, Response]:
     """Return location → response for the trials whose responses can be found.
 
-    A run's responses are read from its own files. Samples are read from the path given to ``gpassk
-    score``, relative to the current folder or to the result. The file may have changed since, so it
-    is only used if all its responses still contain the scored answers.
+    A run's responses are read from its own files. Samples are read from the path that the trials
+    name, relative to the result. The file may have changed since, so it is only used if all its
+    responses still contain the scored answers.
 
     Args:
         trials: Their ``response`` is ``predictions/<model>/<file>.json#key`` as in runs of
@@ -84,6 +86,7 @@ def read_responses(
         faults: A message on each file that can't be read is appended.
         elsewhere: A folder that is searched for files that are not there.
         columns: Field → its name in files of samples.
+        whole: Whether to keep long responses whole.
     """
     wanted: dict[str, dict[str, str | None]] = defaultdict(dict)
     for trial in trials:
@@ -95,7 +98,9 @@ def read_responses(
     read: set[Path] = set()
     for name, answers in wanted.items():
         try:
-            found |= _read(name, answers, run, beside, read, elsewhere, columns or {})
+            for place, text in _read(name, answers, run, beside, read, elsewhere, columns or {}):
+                kept = Response(text, len(text), place) if whole else Response.of(text, place)
+                found[place] = kept
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a loop of links
             failed.append(f'{name}: its responses are not shown: {error}')
     if failed:
@@ -112,8 +117,8 @@ def _read(
     read: set[Path],
     elsewhere: Path | None,
     columns: Mapping[str, str],
-) -> dict[str, Response]:
-    """Return the responses in a file, and add the file to ``read``."""
+) -> Iterator[tuple[str, str]]:
+    """Yield the responses in a file by their places, and add the file to ``read``."""
     path = _in_run(name, run) if run else _samples(name, beside)
     moved = path is None and elsewhere is not None
     if path is None:
@@ -124,13 +129,11 @@ def _read(
         raise ValueError('it has two names in the trials; give it only one')
     read.add(path.resolve())
     samples = any('/' in key for key in answers)
-    found = {}
     texts = _of_samples(path, answers, columns) if samples else _of_predictions(path, answers)
     for key, text in texts:
         if (run is None or moved) and not _gives(text, answers[key]):
             raise ValueError('their answers are not those that were scored')
-        found[f'{name}#{key}'] = Response.of(text, f'{name}#{key}')
-    return found
+        yield f'{name}#{key}', text
 
 
 def _moved(name: str, folder: Path) -> Path | None:
@@ -169,9 +172,7 @@ def _in_run(name: str, run: Path) -> Path | None:
 
 def _samples(name: str, beside: Path) -> Path | None:
     """Return the file with exactly this name; in other folders it may be another model's."""
-    if Path(name).exists():
-        return Path(name)
-    return None if Path(name).is_absolute() else _in_run(name, beside)
+    return beside / name if (beside / name).is_file() else None
 
 
 def _gives(text: str, answer: str | None) -> bool:
@@ -191,10 +192,10 @@ def _of_predictions(path: Path, keys: Collection[str]) -> Iterator[tuple[str, st
 def _of_samples(
     path: Path, keys: Collection[str], columns: Mapping[str, str]
 ) -> Iterator[tuple[str, str]]:
-    for response in read_samples(str(path), skip_bad=True, columns=columns).responses:
-        key = response.location.rpartition('#')[2]
-        if key in keys and not response.lost:
-            yield key, response.text
+    for location, text in LogReader(str(path), columns=columns).texts():
+        key = location.rpartition('#')[2]
+        if key in keys:
+            yield key, text
 
 
 LONGEST_QUESTION = 20_000
