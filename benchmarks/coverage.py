@@ -41,10 +41,9 @@ from scipy.special import expit
 from scipy.stats import binom
 
 from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
-from opencompass_gpassk.metrics.clusters import ClusterSums
+from opencompass_gpassk.metrics.difference import Steps, two_lines
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
-from opencompass_gpassk.metrics.paired import sign_flip_test, swap_residuals
 from opencompass_gpassk.metrics.rate_distribution import Rates
 from opencompass_gpassk.metrics.share_intervals import effective_size, wilson
 from opencompass_gpassk.metrics.version_metrics import ratio
@@ -210,18 +209,19 @@ def fixed_problems(metric: str, n: int, simulations: int, rng: np.random.Generat
 
 def ratios(share: float, strength: float, simulations: int, rng: np.random.Generator) -> float:
     """Return the share of runs of 40 clusters whose interval holds the difference of two ratios."""
-    shape, sums = (40, simulations), []
+    shape, found = (40, simulations), []
     for true in (share, share / 2):
         counts = rng.binomial(16, rng.beta(1, 1, shape))
         hits = rng.binomial(counts, rng.beta(strength * true, strength * (1 - true), shape))
-        sums.append(ClusterSums(hits.astype(float), counts.astype(float)))
-    totals, counts = np.stack([one.totals for one in sums]), np.stack([one.counts for one in sums])
-    steps = np.subtract(*swap_residuals(ratio(totals, counts), counts)[::-1])
+        found.append((hits, counts))
+    hits, counts = np.array(found, float).transpose(1, 0, 2, 3)
     sizes = counts.sum(axis=1)
-    mean = 2 * sizes.prod(axis=0) / sizes.sum(axis=0)
-    of_steps = ClusterSums(steps, counts.sum(axis=0) * mean / sizes.sum(axis=0))
-    found = sign_flip_test(of_steps, flips=1_000)
-    return float(((found.low <= -share / 2) & (-share / 2 <= found.high)).mean())
+    residuals = hits - counts * ratio(hits.sum(axis=(0, 1)), sizes.sum(axis=0))
+    scale = 2 * sizes.prod(axis=0) / sizes.sum(axis=0) ** 2 * counts.sum(axis=0)
+    values = ratio(residuals[1] - residuals[0], scale)
+    steps = Steps(values, np.full(shape, np.nan))
+    line = two_lines(steps, weights=scale, corrected=False, flips=999).like_these
+    return float(((line.low <= -share / 2) & (-share / 2 <= line.high)).mean())
 
 
 def alike(truth: float, simulations: int, rng: np.random.Generator) -> float:
