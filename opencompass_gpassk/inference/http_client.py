@@ -72,9 +72,8 @@ def exception_failure(error: BaseException) -> Failure:
         return Failure('unreachable', False, words, reached=False)
     if isinstance(error, asyncio.TimeoutError):
         return Failure('timeout', False, words)
-    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError)):
-        return Failure('bad reply', False, words)
-    return Failure('unreachable', False, words)
+    read = isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError))
+    return Failure('bad reply' if read else 'unreachable', False, words)
 
 
 # Takes a request's key and outcome; returns whether to send the same request once more.
