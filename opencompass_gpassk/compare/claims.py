@@ -195,11 +195,10 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
 
 def others_claim(one: Difference) -> str:
     """Return a sentence on what a difference says of problems like these."""
-    told = f'For problems like these: {_line(one.like_these, one)}'
     if math.isnan(one.like_these.low) or one.few:
         return f'{counted(one.questions, "question")} are too few to speak of other problems'
     if one.claim_like_these:
-        return f'{told}, {one.claim_like_these if one.metric.family is not G_PASS else "too"}'
+        return f'For problems like these, too: {_line(one.like_these, one)}'
     told = f'For problems like these: no significant difference, {_line(one.like_these, one)}'
     wide, narrow = (of.high - of.low for of in (one.like_these, one.these))
     if wide >= MORE_PROBLEMS * narrow:
