@@ -101,7 +101,7 @@ def test_only_who_beats_all_others_is_the_most_stable() -> None:
     assert others == '40 questions are too few to speak of other problems'
     head, test, _ = board({'good': GOOD, 'poor': POOR, 'as good': GOOD})
     assert head.startswith('On these 40 problems good is more stable than all but as good: it ')
-    assert 'corrected for 3 pairs' in test
+    assert 'corrected for 3 tests' in test
     head, *_ = board(dict.fromkeys('abc', GOOD))
     assert head == (
         'On these 40 problems a (75 %) and b (75 %) and c (75 %) lead; which is more stable is '

@@ -51,7 +51,7 @@ def test_commands_parse(page: Path) -> None:
 
 @each_page
 def test_commands_in_sentences_exist(page: Path) -> None:
-    """A command such as ``gpassk plan --looks`` in a sentence names a command and its options."""
+    """A command such as ``gpassk plan --target`` in a sentence names a command and its options."""
     for text in re.findall(r'`(?:\w+=\S+ )*gpassk ([^`]+)`', page.read_text('utf-8')):
         parser, words = build_parser(), text.split()
         while (found := subcommands(parser)) and words and words[0] in found:

@@ -87,8 +87,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         '--fail-unless-as-stable',
         type=float,
         metavar='POINTS',
-        help='exit with 1 if B is surely more than so many points less stable, with 2 unless it is '
-        'shown to be at most so many',
+        help='exit with 1 if B is more than so many points less stable, with 3 if it is undecided',
     )
     parser.add_argument(
         '--allow-missing',

@@ -158,8 +158,9 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
     if fixed := one.result.intervals_fixed.get(in_group(group, metric.key)):
         low, high = fixed
         told = f'{told}, 95 % interval on these problems {low:.1f} to {high:.1f}'
-        if one.result.counts.unjudged:
-            low = min(low, _if_missing_are_wrong(table, one.result.protocol, group, metric))
+        worst = _if_missing_are_wrong(table, one.result.protocol, group, metric)
+        if one.result.counts.unjudged and worst < low:
+            low = worst
             told = f'{told}, from {low:.1f} if all missing verdicts are wrong'
         return True if low >= bar else False if high < bar else None, told
     if isinstance(value, Few):

@@ -23,7 +23,7 @@ COMMANDS = {
     'configs': 'print the folder of the configs, for opencompass --config-dir',
     'fetch': 'download the data that a job needs, for machines without a network',
     'gate': 'check whether a model is surely good enough, on every problem or in a metric',
-    'plan': 'plan how many problems and samples a metric needs',
+    'plan': 'plan how many samples and problems tell two models apart',
     'reasoneval': 'score whether the steps of solutions are valid and useful',
     'report': 'write the results of any number of runs as one HTML page',
     'rescore': 'make the results of a run again, without inference',

@@ -111,7 +111,8 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         more = 'more stable' if metric.family is G_PASS else 'better'
         head = f'{on} {named}{f" and {rest} more" * bool(rest)} lead{among}; which is {more} is '
         head += 'undecided'
-    return [head, f'Difference {_points(test)}', others_claim(test)]
+    alone = '; gpassk compare tests two models by themselves' if test.tests > 1 else ''
+    return [head, f'Difference {_points(test)}{alone}', others_claim(test)]
 
 
 def versions_claim(entries: Sequence[Entry]) -> str:
@@ -180,7 +181,7 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
     first, second = (short_line(name, LONGEST_NAME) for name in names)
     on = f'On these {counted(one.units, "problem")}'
     if math.isnan(one.these.low):
-        return f'{on} {one.heading} differs by {signed(one.difference)} points'
+        return f'{on} {second} less {first} is {signed(one.difference)} points in {one.heading}'
     if one.fragile:
         winner = second if one.these.sign * one.better > 0 else first
         told = f'{winner} is ahead in {one.heading}, but {_missing(one)} could explain it'
@@ -245,8 +246,9 @@ def _if_missing(compared: Comparison) -> str:
         return ''
     if one.fragile:
         lacking = compared.a if one.these.sign * one.better < 0 else compared.b
-        where = shlex.quote(str(lacking.run or lacking.path))
-        return f'To decide them: gpassk rescore {where} --judge cascade'
+        if lacking.run is None:
+            return 'To decide them: gpassk score with --judge cascade'
+        return f'To decide them: gpassk rescore {shlex.quote(str(lacking.run))} --judge cascade'
     needed = compared.needed
     if needed is None:
         return f'It holds whatever the {_missing(one)} are'
@@ -271,7 +273,7 @@ def _line(line: Interval, one: Difference) -> str:
     told = f'{100 * one.level:.4g} % interval {signed(line.low)} to {signed(line.high)}'
     if math.isnan(line.p_value):
         return told
-    corrected = f', corrected for {one.tests} pairs' if one.tests > 1 else ''
+    corrected = f', corrected for {one.tests} tests' if one.tests > 1 else ''
     return f'{told}, p {p_text(line.p_value)}{corrected}'
 
 

@@ -143,8 +143,11 @@ class Difference:
 
     @property
     def claim(self) -> str:
-        """Whether the second model is ``better`` or ``worse``; '' if nothing is claimed."""
-        return self._word(self.headline)
+        """Whether the second model is ``better`` or ``worse``; '' if nothing is claimed.
+
+        It is claimed on these problems, or if that line is unknown, for problems like these.
+        """
+        return self.claim_like_these if math.isnan(self.these.low) else self._word(self.these)
 
     @property
     def claim_like_these(self) -> str:
