@@ -299,7 +299,7 @@ def _tame(name: str) -> str:
 
 def _other_names(row: Fields) -> str:
     needed = ['answer'] if 'sample' in row else ['answer', 'samples']
-    option = columns_option(row, needed, ['question'])
+    option = '' if 'theirs' in row else columns_option(row, needed, ['question'])
     return fields_of(row) + (f'; if some have other names, add {option}' if option else '')
 
 
