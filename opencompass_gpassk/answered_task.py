@@ -45,13 +45,6 @@ from opencompass_gpassk.trials import Problem
 if TYPE_CHECKING:
     from opencompass_gpassk.reasoneval.score_responses import ResponseScores
 
-__all__ = [
-    'CLUSTER',
-    'AnsweredTask',
-    'TaskSettings',
-    'read_task',
-]
-
 TEMPLATES = ('prompt_template', 'ice_template')  # fields of infer_cfg
 
 

@@ -128,10 +128,3 @@ def test_sources_can_be_turned_off(nowhere: Path) -> None:
     tried = str(caught.value).split('Supply')[0]
     assert 'hub' not in tried
     assert 'download' not in tried
-
-
-def test_a_missing_modelscope_names_the_install_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What to type is in the message."""
-    monkeypatch.setitem(sys.modules, 'modelscope', None)
-    with pytest.raises(ImportError, match='pip install modelscope'):
-        sources.read_modelscope('a/b', [])

@@ -102,6 +102,13 @@ def test_rows_that_are_held_twice_with_one_key_are_one() -> None:
         assert (len(gaps.missing), len(gaps.twice)) == (0, twice)
 
 
+def test_a_share_that_is_just_enough_is_enough() -> None:
+    """9 of 20 are 0.45, though 1 - 11 / 20 is less in floating point."""
+    planned = [('p', replica) for replica in range(20)]
+    held = {'d.json': [(one, '') for one in planned[:9]]}
+    assert find_gaps(held, planned).coverage >= 0.45
+
+
 @pytest.mark.parametrize('model', ['demo', 'org/demo'])
 def test_predictions_lie_beside_results(model: str) -> None:
     """Also those of a model whose name holds a slash, and in a work dir that is called results."""

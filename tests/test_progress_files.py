@@ -161,15 +161,6 @@ def test_saved_responses_stay_while_others_are_lost(tmp_path: Path) -> None:
     assert sorted(begun(tmp_path, requests()).places) == [0, 1, 2, 3, 4]
 
 
-def test_only_one_of_several_processes_saves(tmp_path: Path) -> None:
-    """All know what is saved."""
-    saved(tmp_path, requests(rows=range(2)), name='x-n2').finish({}, [])
-    other = begun(tmp_path, requests(), writes=False)
-    assert (other.reused, names(tmp_path)) == ({0, 1}, {'x-n2.json'})
-    other.save([(requests()[2], record('x'))])
-    assert sorted(other.places) == [0, 1, 2]
-
-
 def test_prediction_file_is_whole_or_not_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -286,17 +285,14 @@ def read_folder(
             best = found
     if missing := [part for part in parts if part.name not in best]:
         names = ', '.join(f'{stem}.jsonl' for part in missing for stem in part.layouts[0])
-        stems = map(' with '.join, missing[0].layouts)
-        looked_for = itertools.chain(stems, *missing[0].hub_names())
         there = (
             ', '.join(str(path) for paths in best.values() for path in paths)
             or 'none of the data set'
         )
         raise ValueError(
-            f'{folder}: {names} not found. Looked for {", ".join(looked_for)}'
-            + (', and likewise for the others' if missing[1:] else '')
-            + f', each as {", ".join(FORMATS)}, in the folder and in its subfolders '
-            f'{", ".join(places)}, and for what its README.md declares; files found: {there}'
+            f'{folder}: {names} not found, nor with the ending {", ".join(FORMATS[1:])} or a name '
+            f'of the hub, in the folder and in its subfolders {", ".join(places)}, nor what its '
+            f'README.md declares; files found: {there}'
         )
     return {
         name: [row for path in paths for row in read_rows(path)] for name, paths in best.items()

@@ -164,8 +164,6 @@ def rvbench(source: str, *, greedy: bool = False, prompt: str = 'default') -> di
     ):
         given = _given(variable)
         numbers[field] = int(given) if given == '0' else _positive(variable, given or str(usual))
-        if field == 'per_group' and numbers[field] < 2:
-            raise ValueError(f'{variable} is {given!r}; a question has at least 2 versions')
         if numbers[field] != usual:
             name += f'-{field.replace("_", "")}{numbers[field]}'
     languages = ['en']

@@ -58,10 +58,8 @@ def read_modelscope(repository: str, parts: Sequence[DataPart]) -> RowsByPart:
         ImportError: If modelscope isn't installed.
         Exception: Errors of the library, or ConnectionError.
     """
-    try:
-        from modelscope import MsDataset
-    except ImportError as error:
-        raise ImportError(f'{error}; install it with `pip install modelscope`') from error
+    from modelscope import MsDataset
+
     if unreachable := _unreachable('https://www.modelscope.cn'):
         raise ConnectionError(unreachable)
 

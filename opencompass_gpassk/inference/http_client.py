@@ -72,9 +72,8 @@ def exception_failure(error: BaseException) -> Failure:
         return Failure('unreachable', False, words, reached=False)
     if isinstance(error, asyncio.TimeoutError):
         return Failure('timeout', False, words)
-    if isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError)):
-        return Failure('bad reply', False, words)
-    return Failure('unreachable', False, words)
+    read = isinstance(error, (aiohttp.ClientPayloadError, aiohttp.ClientResponseError))
+    return Failure('bad reply' if read else 'unreachable', False, words)
 
 
 # Takes a request's key and outcome; returns whether to send the same request once more.
@@ -196,11 +195,13 @@ FIRST_REST = 1.0  # seconds
 LONGEST_REST = 60.0
 
 
+@dataclass(eq=False)
 class Endpoint:
     """One endpoint, with its limit of concurrent requests and its rests. Times are in seconds.
 
     Attributes:
         address: Its address.
+        most: The greatest limit.
         limit: Current limit of concurrent requests; at most ``most``.
         in_flight: Number of requests that count towards the limit.
         opens_at: No request is sent before.
@@ -211,19 +212,18 @@ class Endpoint:
         last: The last failure.
     """
 
-    def __init__(self, address: Address, most: int, limit: float, timeout: float) -> None:
-        self.address = address
-        self.most = most
-        self.limit = limit
-        self.timeout = timeout
-        self.in_flight = 0
-        self.opens_at = 0.0
-        self.rest = 0.0
-        self.answered = float('-inf')
-        self.slowest = 0.0
-        self.last: Failure | None = None
-        self._growth = 1.0
-        self._failures = 0  # in a row
+    address: Address
+    most: int
+    limit: float
+    timeout: float
+    in_flight: int = 0
+    opens_at: float = 0.0
+    rest: float = 0.0
+    answered: float = float('-inf')
+    slowest: float = 0.0
+    last: Failure | None = None
+    _growth: float = 1.0
+    _failures: int = 0  # in a row
 
     def room(self, now: float) -> int:
         """Return how many more requests it may be sent."""

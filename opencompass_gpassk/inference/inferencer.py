@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,9 @@ from opencompass_gpassk.runs.predictions import how_to_ask_again, model_name
 from opencompass_gpassk.runs.running_task import running_task
 from opencompass_gpassk.runs.task_progress import progress_file
 
+OTHER_SETTINGS = (
+    'for another prompt or under another protocol, seed or max_out_len than this run asks for'
+)
 _NOTES: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()
 
 
@@ -134,8 +137,7 @@ class GPassKGenInferencer(GenInferencer):
             ),
             warn=self.logger.warning,
         )
-        output = folder / name if self.is_main_process else None
-        with progress.held, torch.no_grad(), progress_file(output, 'inference'):
+        with progress.held, torch.no_grad(), progress_file(folder / name, 'inference'):
             drawing.finish()
         lost = drawing.lost
         if lost and len(lost) == len(requests):
@@ -144,8 +146,7 @@ class GPassKGenInferencer(GenInferencer):
                 f'all {len(lost)} requests failed, the first with: {reason}. Fix the model or '
                 'its address and key, then resume with opencompass CONFIG -r'
             )
-        if self.is_main_process:
-            progress.finish(lost, _parts(task, name))
+        progress.finish(lost, _parts(task, name))
         if lost:
             whole = shard_of(config)[0] if config else {}
             dataset = whole.get('abbr', Path(name).stem)
@@ -171,7 +172,7 @@ class GPassKGenInferencer(GenInferencer):
             )
         served = bool(getattr(self.model, 'is_api', False))
         model = model_identity(task.model_cfg, decided=backend.decided, served=served)
-        progress = Progress(path, requests, model, writes=self.is_main_process)
+        progress = Progress(path, requests, model)
         progress.hold()
         progress.restore()
         total = f'of {len(requests):,}'
@@ -179,7 +180,12 @@ class GPassKGenInferencer(GenInferencer):
             self.logger.info(f'{progress.path}: {before:,} {total} responses are saved')
         if progress.reused:
             self.logger.info(f'{path}: reused {len(progress.reused):,} {total} from other files')
-        for number, made in _not_used(progress):
+        unused = {
+            f'by another model, or by this one in other settings: {readable(other)}': number
+            for other, number in progress.other_models.items()
+        }
+        unused |= {OTHER_SETTINGS: progress.other_settings} if progress.other_settings else {}
+        for made, number in unused.items():
             self.logger.warning(
                 f'{progress.path}: {number} saved responses were made {made}; they are not used, '
                 'but kept. Did you mean to change the settings? A start with the former settings '
@@ -247,21 +253,6 @@ class GPassKGenInferencer(GenInferencer):
         if message not in said:
             said.add(message)
             self.logger.warning(message)
-
-
-def _not_used(progress: Progress) -> Iterator[tuple[int, str]]:
-    """Yield how many saved responses to these samples are not used, and by or for what they are."""
-    if progress.other_settings:
-        yield (
-            progress.other_settings,
-            'for another prompt or under another protocol, seed or max_out_len than this run asks '
-            'for',
-        )
-    for model, number in progress.other_models.items():
-        yield (
-            number,
-            f'by another model, or by this one in other settings: {readable(model)}',
-        )
 
 
 def _parts(task: Any, name: str) -> list[str]:

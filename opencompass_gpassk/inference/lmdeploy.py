@@ -32,7 +32,9 @@ class LMDeployBackend(Backend):
     ) -> list[Output]:
         """Draw one response to each entry."""
         model = copy.copy(self.model)  # settings of its own
-        chosen = self._parameters()
+        chosen = {**self.sampling.parameters, 'do_sample': self.sampling.mode == 'sampled'}
+        if self.sampling.mode == 'model':
+            chosen = {}
         model.gen_config = {**self.keep(model.gen_config), **chosen}
         limit = self.max_out_len
         if getattr(model, 'drop_middle', False):
@@ -58,11 +60,6 @@ class LMDeployBackend(Backend):
             Output('', lost=REFUSED) if i in refused else output
             for i, output in enumerate(with_ends(texts, ends))
         ]
-
-    def _parameters(self) -> dict[str, Any]:
-        if self.sampling.mode == 'model':
-            return {}
-        return {**self.sampling.parameters, 'do_sample': self.sampling.mode == 'sampled'}
 
 
 def _end(answer: Any) -> End:

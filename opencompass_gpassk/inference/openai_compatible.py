@@ -12,7 +12,6 @@ from opencompass.models.base_api import BaseAPIModel
 from opencompass.registry import MODELS
 
 from opencompass_gpassk.formats.parse_settings import check_names
-from opencompass_gpassk.formats.progress_bar import progress_bar
 from opencompass_gpassk.inference.backend import OURS, Backend, Options, Output
 from opencompass_gpassk.inference.http_client import (
     LENGTH,
@@ -42,6 +41,11 @@ PROTOCOL = (*NEUTRAL, 'seed', 'stop', *UNNAMED)
 OWN_FIELDS = {'model', 'messages', 'stream'} | OURS - {'seed'}
 OFFICIAL = ('api.openai.com', 'openai.azure.com')
 REASONING = ('o1', 'o3', 'o4', 'gpt-5')
+# What follows if a field is not sent.
+EFFECTS = {
+    'seed': ': a repeated run will draw other samples',
+    'stop': ': responses may go on after the text that should end them',
+}
 RESUME = 'Finished responses are saved; resume with opencompass CONFIG -r'
 KeyT = TypeVar('KeyT')
 
@@ -172,19 +176,9 @@ class OpenAICompatible(BaseAPIModel):
         texts = [''] * len(inputs)
         lost = ''
         asked = ((index, entry, self.fields) for index, entry in enumerate(inputs))
-        with (
-            progress_bar(
-                len(inputs),
-                'Asking',
-                'it',
-                shown=len(inputs) > 1,
-                status=lambda: self.counts.silence(),
-            ) as bar,
-            closing(self.answers(asked, max_out_len)) as answers,
-        ):
+        with closing(self.answers(asked, max_out_len)) as answers:
             for index, output in chain.from_iterable(answers):
                 texts[index] = output.text
-                bar.update()
                 if output.lost:
                     lost = output.lost
                     self.logger.warning(f"'' stands for a lost response of {self.path}: {lost}")
@@ -347,15 +341,12 @@ class APIBackend(Backend):
         self.tell()
         if name == REPEAT:
             return  # repetition_penalty tells of itself
-        effect = ''
-        if name == 'seed':
-            effect = ': a repeated run will draw other samples'
-        elif name == 'temperature' and self.sampling.mode == 'greedy':
-            effect = ': this model can NOT be decoded greedily'
-        elif name == 'stop':
-            effect = ': responses may go on after the text that should end them'
-        elif self.sampling.mode == 'sampled':
-            effect = ': responses are drawn with the value of the API instead'
+        usual = ''
+        if self.sampling.mode == 'sampled':
+            usual = ': responses are drawn with the value of the API instead'
+        elif name == 'temperature':
+            usual = ': this model can NOT be decoded greedily'
+        effect = EFFECTS.get(name, usual)
         self.note(f'{self.model.path}: {name} is not sent ({reason[:200]}){effect}')
 
 

@@ -72,7 +72,6 @@ class Progress:
             responses are saved in ``tmp_<data set>.jsonl`` beside it.
         requests: All requests.
         model: The identity of the model that is asked.
-        writes: Whether this process saves; of several that draw together only one does.
 
     Attributes:
         places: Index of each saved request → where its line begins.
@@ -84,19 +83,11 @@ class Progress:
             another protocol.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        requests: Sequence[Request],
-        model: str,
-        *,
-        writes: bool = True,
-    ) -> None:
+    def __init__(self, path: Path, requests: Sequence[Request], model: str) -> None:
         self.predictions = path
         self.path = path.with_name(f'tmp_{path.stem}.jsonl')
         self.requests = requests
         self.model = model
-        self.writes = writes
         self.places: dict[int, int] = {}
         self.reused: set[int] = set()
         self.failed_before: set[int] = set()
@@ -111,8 +102,6 @@ class Progress:
         Raises:
             ValueError: If one does.
         """
-        if not self.writes:
-            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         file = self.held.enter_context(appended(self.path))
         try:
@@ -155,10 +144,9 @@ class Progress:
                     self.other_models[line.model] += 1
                 elif line.identity in samples:
                     self.other_settings += 1
-        if self.writes:
-            with appended(self.path) as file:  # the next line must not stick to a torn one
-                if file.tell() and file.seek(-1, os.SEEK_END) and file.read() != b'\n':
-                    file.write(b'\n')
+        with appended(self.path) as file:  # the next line must not stick to a torn one
+            if file.tell() and file.seek(-1, os.SEEK_END) and file.read() != b'\n':
+                file.write(b'\n')
 
     def _found_in(
         self, path: Path, missing: dict[str, Request]
@@ -190,9 +178,6 @@ class Progress:
             finished: The requests with their records.
             reused: Whether they were taken from another file.
         """
-        if not self.writes:
-            self.places |= {one.index: -1 for one, record in finished if 'lost' not in record}
-            return
         with appended(self.path) as file:
             for request, record in finished:
                 if 'lost' not in record:

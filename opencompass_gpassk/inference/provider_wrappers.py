@@ -74,10 +74,8 @@ class ProviderBackend(WrapperBackend):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        taken = parameters_taken(type(self.model))
-        if taken is None:
-            raise ValueError(f'{type(self.model).__name__} is not in PROVIDERS')
-        self.taken, self.keep_all = taken, taken.keep_all
+        self.taken = taken = parameters_taken(type(self.model)) or Parameters(())
+        self.keep_all = taken.keep_all
         self.left_out |= {
             name
             for name, value in self.fields(0).items()

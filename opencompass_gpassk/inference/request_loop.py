@@ -33,12 +33,11 @@ def draw(
         outputs = backend.generate(
             [request.entry for request in batch], [request.seed for request in batch], options
         )
-        if len(outputs) != len(batch):
-            raise ValueError(f'{len(outputs)} responses to {len(batch)} prompts')
+        finished = list(zip(batch, outputs, strict=True))
     except Exception as error:  # a wrapper or its engine may raise anything
         reason = reason_of(error)
     if not reason:
-        yield list(zip(batch, outputs, strict=True))
+        yield finished
         return
     backend.recover(len(batch), reason)
     if len(batch) == 1:
@@ -98,7 +97,7 @@ class Drawing:
             len(self.requests),
             'Sampling',
             'it',
-            shown=self.progress.writes,
+            shown=True,
             initial=len(self.progress.places),
             status=lambda: {
                 **self.backend.status(),

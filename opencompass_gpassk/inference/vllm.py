@@ -70,8 +70,4 @@ def _with_seed(params: Any, seed: int) -> Any:
 
 
 def _end(answer: Any) -> End:
-    tokens = getattr(answer, 'token_ids', None)
-    return (
-        truncated_by(getattr(answer, 'finish_reason', None)),
-        None if tokens is None else len(tokens),
-    )
+    return truncated_by(answer.finish_reason), len(answer.token_ids)

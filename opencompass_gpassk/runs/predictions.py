@@ -247,7 +247,7 @@ class Gaps:
     @property
     def coverage(self) -> float:
         """Share of the planned responses with a record."""
-        return 1 - len(self.missing) / self.planned if self.planned else 1.0
+        return (self.planned - len(self.missing)) / self.planned if self.planned else 1.0
 
     @property
     def remedy(self) -> str:

@@ -232,21 +232,20 @@ def task_states(run: Run) -> list[TaskState]:
     ]
 
 
+@dataclass
 class ModelFolder:
     """The files of one model in a run.
 
-    Args:
+    Attributes:
         run: The run.
         model: The model's abbr.
         datasets: Abbrs of its data sets.
     """
 
-    def __init__(self, run: Run, model: str, datasets: Sequence[str]) -> None:
-        self.run = run
-        self.folder = run.folder
-        self.model = model
-        self.datasets = datasets
-        self._exceptions: dict[Path, str | None] = {}
+    run: Run
+    model: str
+    datasets: Sequence[str]
+    _exceptions: dict[Path, str | None] = field(default_factory=dict)
 
     def state(self, dataset: str) -> TaskState:
         """Return the state of a data set."""
@@ -260,7 +259,7 @@ class ModelFolder:
         error = self._result_error(dataset)
         missing, present = self._parts(dataset)
         infer_log = self._infer_log(missing) if missing else None
-        place = self.folder / 'logs' / 'eval' / self.model / f'{dataset}.out'
+        place = self.run.folder / 'logs' / 'eval' / self.model / f'{dataset}.out'
         eval_log = place if place.exists() else None
         gaps = self._gaps(dataset, [] if missing else present)
         if gaps.coverage < self.run.min_coverage.get(dataset, 1.0):
@@ -278,8 +277,9 @@ class ModelFolder:
         if (exception := self._exception(infer_log)) and not at_work:
             return self._make(dataset, State.FAILED, 'inference', exception, infer_log, told)
         # An evaluation log older than the inference is from an earlier start of the run.
-        exception = None if at_work or _newer(infer_log, eval_log) else self._exception(eval_log)
-        if exception:
+        began = infer_log.stat().st_mtime_ns if infer_log else 0
+        exception = self._exception(eval_log) if eval_log and not at_work else None
+        if exception and eval_log and eval_log.stat().st_mtime_ns >= began:
             return self._make(dataset, State.FAILED, 'evaluation', exception, eval_log)
         begun = self._predictions[1].keys() & {dataset, *missing}
         if missing and not (infer_log or present or begun or whole or told):
@@ -300,12 +300,12 @@ class ModelFolder:
         log: Path | None = None,
         parts: Mapping[str, str] | None = None,
     ) -> TaskState:
-        name = log.relative_to(self.folder).as_posix() if log else ''
+        name = log.relative_to(self.run.folder).as_posix() if log else ''
         return TaskState(self.model, dataset, state, stage, reason, name, parts or {})
 
     def _told(self, stage: str, part: str, log: Path | None) -> tuple[str, bool]:
         """Return how far a data set or shard is, or how it died, and whether it is at work."""
-        place = self.folder / 'logs' / 'progress' / self.model / f'{part}.json'
+        place = self.run.folder / 'logs' / 'progress' / self.model / f'{part}.json'
         told, at_work = read_progress(place, stage)
         log = self._infer_logs.get(part) if stage == 'inference' else log
         died = self._exception(log) or ''
@@ -317,7 +317,7 @@ class ModelFolder:
             return queued, True
         if log and died:
             saved = counted(self._saved(part), 'response')
-            return f'{saved} saved; {died} ({log.relative_to(self.folder).as_posix()})', False
+            return f'{saved} saved; {died} ({log.relative_to(self.run.folder).as_posix()})', False
         return told, False
 
     def _exception(self, log: Path | None) -> str | None:
@@ -334,12 +334,12 @@ class ModelFolder:
     @cached_property
     def _since(self) -> float:
         """When the running job was begun; 0 if none is known to run."""
-        running = is_running(self.folder.absolute().parent)
-        return run_config(self.folder).stat().st_mtime if running else 0.0
+        running = is_running(self.run.folder.absolute().parent)
+        return run_config(self.run.folder).stat().st_mtime if running else 0.0
 
     def _saved(self, part: str) -> int:
         """Return how many responses an unfinished part has in its file, a line each."""
-        file = self.folder / 'predictions' / self.model / f'tmp_{part}.jsonl'
+        file = self.run.folder / 'predictions' / self.model / f'tmp_{part}.jsonl'
         with suppress(ValueError, OSError), open_regular(file) as lines:
             return sum(block.count(b'\n') for block in iter(lambda: lines.read(HEAD), b''))
         return 0
@@ -347,7 +347,7 @@ class ModelFolder:
     def _result_error(self, dataset: str) -> str | None:
         """Return None if there is a result, '' if there is no file, else the result's error."""
         try:
-            result = read_object(self.folder / 'results' / self.model / f'{dataset}.json')
+            result = read_object(self.run.folder / 'results' / self.model / f'{dataset}.json')
         except FileNotFoundError:
             return ''
         except ValueError as error:
@@ -382,21 +382,21 @@ class ModelFolder:
         n = self.run.samples.get(dataset)
         held: dict[str, list[Row]] = {}
         if n and shards != [dataset]:
-            paths = [self.folder / 'predictions' / self.model / f'{one}.json' for one in shards]
+            paths = [self.run.folder / 'predictions' / self.model / f'{one}.json' for one in shards]
             with suppress(ValueError):  # the evaluation tells of it
                 held = {path.stem: rows_in(path, path.stat().st_mtime_ns) for path in paths}
         return find_gaps(held, replicas(held, n or 0))
 
     @cached_property
     def _predictions(self) -> tuple[set[str], dict[str, str]]:
-        return prediction_parts(self.folder / 'predictions' / self.model)
+        return prediction_parts(self.run.folder / 'predictions' / self.model)
 
     @cached_property
     def _numbered(self) -> dict[str, set[str]]:
         """Name without its number → names of predictions and tasks that may be its shards."""
         found: dict[str, set[str]] = defaultdict(set)
         done, begun = self._predictions
-        told = (self.folder / 'logs' / 'progress' / self.model).glob('*.json')
+        told = (self.run.folder / 'logs' / 'progress' / self.model).glob('*.json')
         queued = (name.removeprefix(f'{self.model}/') for name in in_queue())
         for name in (*done, *begun, *self._infer_logs, *(one.stem for one in told), *queued):
             found[name.rpartition('_')[0]].add(name)
@@ -410,7 +410,7 @@ class ModelFolder:
         in an import.
         """
         found: dict[str, Path] = {}
-        logs = (self.folder / 'logs' / 'infer' / self.model).glob('*.out')
+        logs = (self.run.folder / 'logs' / 'infer' / self.model).glob('*.out')
         there = [log for log in logs if log.exists()]  # a link may be broken
         for log in sorted(there, key=lambda log: log.stat().st_mtime_ns, reverse=True):
             try:
@@ -427,10 +427,6 @@ class ModelFolder:
         logs = [self._infer_logs[part] for part in parts if part in self._infer_logs]
         newest = max(logs, key=lambda log: log.stat().st_mtime_ns, default=None)
         return newest or self._infer_logs.get('')
-
-
-def _newer(log: Path | None, other: Path | None) -> bool:
-    return bool(log and other and log.stat().st_mtime_ns > other.stat().st_mtime_ns)
 
 
 def states_of_results(run: Path, report: Callable[[str], None]) -> dict[Path, TaskState]:

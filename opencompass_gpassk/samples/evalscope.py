@@ -107,14 +107,11 @@ def _usage(reviews: Path) -> dict[int, Fields]:
     found: dict[int, Fields] = {}
     if folder.name != 'reviews' or not predictions.is_file():
         return found
-    try:
-        for row in unread_rows(predictions):
-            with at_place(row.place):
-                fields = row.read()
-                if isinstance(output := fields.get('model_output'), dict):
-                    found[part(fields, 'index', of=int)] = output_flags(output)
-    except ValueError as error:
-        raise ValueError(f'{error}; move that file away to score without tokens') from error
+    for row in unread_rows(predictions):
+        with at_place(row.place):
+            fields = row.read()
+            if isinstance(output := fields.get('model_output'), dict):
+                found[part(fields, 'index', of=int)] = output_flags(output)
     return found
 
 

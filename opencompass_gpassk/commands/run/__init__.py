@@ -108,7 +108,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         default=False,
         help='also answer each problem greedily, once, for the greedy accuracy (default: no)',
     )
-    parser.add_argument('--temperature', type=float, help='of the samples (default: 1.0)')
+    parser.add_argument('--temperature', type=float, help='of the samples, above 0 (default: 1.0)')
     parser.add_argument('--top-p', type=float, help='of the samples (default: 0.8)')
     parser.add_argument('--top-k', type=int, help='of the samples, 0 for all tokens (default: 50)')
     parser.add_argument(
