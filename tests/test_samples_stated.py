@@ -145,8 +145,12 @@ def test_two_models_under_one_name_are_not_joined(
     """--model names a result; it does not make one model of two."""
     first_log = inspect_log(tmp_path / 'a.json')
     second = inspect_log(tmp_path / 'b.json', lambda log: log['eval'].update(model='m/other'))
-    assert main(['score', first_log, second, '--model', 'mine']) == 1
-    assert 'the logs differ in model' in capsys.readouterr().err
+    folders = [tmp_path / name for name in ('org__one', 'org__two')]
+    for folder in folders:
+        shutil.copytree(LM_EVAL.parent, folder)
+    for pair in ((first_log, second), folders):
+        assert main(['score', *map(str, pair), '--model', 'mine']) == 1
+        assert 'the logs differ in model' in capsys.readouterr().err
 
 
 def test_files_without_a_model_are_joined_by_its_name_alone(
