@@ -86,7 +86,7 @@ FILL = re.compile(
     re.IGNORECASE,
 )
 STOP = re.compile(
-    r'\n|[。！？；]|[.!?](?=[\s*]|$)|,?\s(?:because|since|as it)\s|</|`|，(?:因为|理由)'
+    r'\n|[。！？；]|[.!?](?=[\s*]|$)|,?\s\(?(?:because|since|as it)\s|</|`|，(?:因为|理由)'
     r'|\s?(?:です|である|입니다|이다|이에요)'
 )
 OPTION = re.compile(
@@ -109,7 +109,7 @@ DOUBTED = re.compile(
     r'\b(?:not|never|no(?: (?:one|body))?|nobody|none|neither|cannot|wrong|false|incorrect|fails?'
     r'|error|mistake|except|instead of|rather than|unlike|avoid|ignore|possibly|probably|perhaps'
     r'|maybe|may|might|doubt|guess\w*|estimate|suppose|assum\w+|let (?=\w+ be)|if(?! and only)'
-    r'|first|sa(?:ys?|id)|claims?|(?<!I )(?<!we )(?<!We )(?:think|believe)s?|believed|hope'
+    r'|first|sa(?:ys?|id)|claims?|(?<!I )(?<!we )(?:think|believe)s?|believed|hope'
     r"|(?:I|we|he|she|some) thought|let's (?:try|verify|check|test)"
     r'|trap|naive|careless|extraneous|distractor|(?:lower|upper) bound|close to|at (?:most|least)'
     r'|(?:less|more|greater|smaller|fewer) than(?! or)|half|twice|reciprocal|inverse|opposite'
@@ -125,7 +125,8 @@ ATTACHED = re.compile(
     r'|because|to\b|hspace|big|Big|mathbf|lbrace|\{)[a-zA-Z]+|\{)[ \t]?$'
 )
 CONTINUED = re.compile(
-    r"\s?(?:[-+*/^_=!'(]\s?[\w\\(]|\.\d|[a-z](?![a-z]))|\s?(?:plus|minus|times|less|and) \d|'\Z"
+    r"\s?(?:[-+*/^_=!'(]\s?(?![a-zA-Z]{2})[\w\\(]|\.\d|[a-z](?![a-z]))"
+    r"|\s?(?:plus|minus|times|less|and) \d|'\Z"
     r'|[\s$\\\])]*(?:dollars? )?(?:before|would|less)\b'
     r'|\s?\$*\s?(?:million|billion|thousand|hundred|dozen|[万百千亿打])'
 )
@@ -255,8 +256,7 @@ def _labelled(text: str) -> Given | None:
         start = fill.end() if fill else label.end()
         option = OPTION.match(text, start, start + 20)
         math = MATH.match(text, start)
-        skip = option.end() - 1 if option else math.end() if math else start + 1
-        skip = max(skip, start + 1)
+        skip = max(option.end() - 1 if option else math.end() if math else 0, start + 1)
         stop = STOP.search(text, skip, skip + LONGEST)
         end = stop.start() if stop else min(len(text), skip + LONGEST + 1)
         value = text[start:end].strip('*"“”\' \t\r').rstrip(',，;；')

@@ -19,7 +19,7 @@ KIND = re.compile(
     rf'(?P<unthought>(?:/|.*end).*{THOUGHT}.*|.*final|/inst)|(?P<thought>.*{THOUGHT}.*)'
     r'|(?P<user>.*(?:user|human|system)|inst)|(?P<assistant>.*(?:assistant|model))'
     r'|(?P<end>eot.*|eos.*|im_end.*|.*end.?of.*|end|return|/s)'
-    r'|(?P<answer>(?:.*[_ ])?(?:answer|result|solution|response|output|ans|答案))'
+    r'|(?P<answer>(?:[^/]*[_ ])?(?:answer|result|solution|response|output|ans|答案))'
     r'|(?P<border>/.*)',
     re.IGNORECASE,
 )

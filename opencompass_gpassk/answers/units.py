@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
+from opencompass_gpassk.answers.braces import TEXT_COMMAND
+
 DIGITS, LETTERS = '0123456789/', 'abcdefghijklmnopqrstuvwxyzLSUDNJWPa'
 # List → its words, from a file that says what they are.
 WORDLISTS: dict[str, list[str]] = {}
@@ -46,6 +48,8 @@ SUFFIX = re.compile(
     rf'|{KINDS}(?P<noun>{NOUN})(?: of {NOUN})?'
     rf'|(?P<counter>{COUNTERS}) ?(?:不同的?)?(?:{either(WORDLISTS["counted in Chinese"])}))$'
 )
+# A measure in two units: 2 hours 30 minutes, 2小时30分.
+COMPOUND = re.compile(rf'(\d+)\s?({WORDS}),?\s?(?:and )?(\d+)\s?({WORDS}|分)')
 BRACED = re.compile(rf'\\text\{{\s?([^{{}}]*?)[\s.]?\}}\s?{POWER}$')
 FUNCTION = re.compile(r'\\(?:sin|cos|tan|cot|sec|csc|arc[a-z]{3})(?![a-zA-Z])')
 POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立方': '3'}
@@ -53,6 +57,10 @@ POWERS = {'square': '2', 'sq': '2', '平方': '2', 'cubic': '3', 'cu': '3', '立
 
 def split_unit(text: str) -> tuple[str, str]:
     """Return (value, unit) of a value with a known unit before or after it; else (text, '')."""
+    if compound := COMPOUND.fullmatch(' '.join(TEXT_COMMAND.sub(r' \1 ', text).split())):
+        first, second = UNITS[compound[2]], UNITS.get(compound[4], 'min')
+        size = factor(first, second)
+        return (str(int(compound[1]) * size + int(compound[3])), second) if size else (text, '')
     leading = LEADING.match(text)
     if leading:
         return leading[1] + text[leading.end() :], UNITS[leading[2]]

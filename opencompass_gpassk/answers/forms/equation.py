@@ -15,8 +15,8 @@ from opencompass_gpassk.answers.sameness import Relation, all_of
 from opencompass_gpassk.answers.units import split_unit
 
 OPERATOR = re.compile(r'\\(?:le|ge|ne|in|equiv|approx)(?![a-zA-Z])|(?<!:)[<>]|=|\\to(?![a-zA-Z])')
-# The measure of a metric: AB, |AB|, \cos\alpha, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
-METRIC = re.compile(
+# The measure of a figure: AB, |AB|, \cos\alpha, \angle ABC, AB:CD, \frac{AB}{CD}, S_{ABC}:S.
+FIGURE = re.compile(
     r"\|?(?:\\(?:angle|triangle|overline|vec|overrightarrow)\s?)?\{?[A-Z][A-Z']*\}?\|?"
     r'|[A-Z]+(?:_\{?[\w\\ ]+\}?)?\s?:\s?[A-Z]+(?:_\{?[\w\\ ]+\}?)?'
     r"|\\frac\{[A-Z']+(?:_\{?\w+\}?)?\}\{[A-Z']+(?:_\{?\w+\}?)?\}"
@@ -96,7 +96,7 @@ class Equation(Form):
 
 def _read_value(text: str, sides: list[str], operators: list[str], parse: Parse) -> Form | None:
     """Read a relation that gives a value: x = 5, (a, b) = (1, 2), x = 3 + 4 = 7, 99/19 ≈ 5.21."""
-    named = is_name(sides[0]) or METRIC.fullmatch(sides[0])
+    named = is_name(sides[0]) or FIGURE.fullmatch(sides[0])
     if '\\approx' in operators:
         at = operators.index('\\approx')
         about = parse_number(sides[at + 1])

@@ -203,6 +203,5 @@ FUNCTION = re.compile(r'[a-zA-Z](?:\^-1)?\([a-z]\)')
 
 def _may_name_one(name: str, other: str) -> bool:
     """Tell whether two names may mean the same: y and f(x) may, x and y may not."""
-    if name == other or '' in (name, other):
-        return True
-    return 'y' in (name, other) and bool(FUNCTION.fullmatch(name) or FUNCTION.fullmatch(other))
+    curve = 'y' in (name, other) and bool(FUNCTION.fullmatch(name) or FUNCTION.fullmatch(other))
+    return name == other or '' in (name, other) or curve

@@ -39,10 +39,15 @@ NUMBER_WORDS = {
     for words in (
         'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen '
         'fifteen sixteen seventeen eighteen nineteen twenty',
-        '零 一 二 三 四 五 六 七 八 九 十 十一 十二',
+        '零 一 二 三 四 五 六 七 八 九',
         '〇 壹 两',
     )
     for number, word in enumerate(words.split())
+}
+NUMBER_WORDS |= {  # 十三, 二十, 二十四
+    f'{tens}十{ones}': f'{ten}{one}'
+    for ten, tens in enumerate(('', *'二三四五六七八九'), 1)
+    for one, ones in enumerate(('', *'一二三四五六七八九'))
 }
 
 

@@ -20,7 +20,6 @@ LIST = re.compile(
 )
 # Separators of a list whose elements are lists: 1,2; 3,4.
 SEMICOLON = re.compile(rf';|\\text\{{\s?(?:and|or)\s?\}}|{WORD}')
-ELEMENT = re.compile(r',')
 RATIO = re.compile(r':|(?<=[\d}])\s?(?:\\text\{)?\s?(?:to|比)\s?\}?\s?(?=[\d\\])')
 # An environment of a matrix, with the columns of an array, and its content.
 MATRIX = re.compile(r'\\begin\{([pbBv]?matrix|array)\}(?:\{[^{}]*\})?(.*)\\end\{\1\}', re.DOTALL)
@@ -258,7 +257,7 @@ def _compare_listed(gold: Sequence, answer: Sequence) -> Relation:
 def read_list(text: str, parse: Parse) -> Sequence | None:
     """Read elements without outer brackets; a name that all have, x = 1 or x = 2, is the list's."""
     outer = split_top(text, SEMICOLON)
-    counts = {len(split_top(piece, ELEMENT)) for piece in outer}
+    counts = {len(split_top(piece, COMMA)) for piece in outer}
     nested = len(outer) > 1 and len(counts) == 1 and counts != {1}
     pieces = [piece for piece in (outer if nested else split_top(text, LIST)) if piece]
     if len(pieces) < 2:
