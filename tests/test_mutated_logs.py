@@ -14,12 +14,16 @@ from tool_logs import LOGS
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.samples.sample_files import read_samples
+from opencompass_gpassk.samples.sampled_problems import joined
 
 ROWS = [
     {'id': f'p{i}', 'question': 'q', 'answer': '1', 'groups': {'a': 'b'}, 'samples': [sample, 'x']}
     for i, sample in enumerate(['1', {'text': '2', 'tokens': 4, 'verdict': 'C', 'key': 'k'}])
 ]
 NEMO = [{'problem': 'q', 'expected_answer': 1, 'generation': 'a', 'is_correct': True}]
+BODY = {'choices': [{'message': {'content': '1'}, 'finish_reason': 'stop'}], 'usage': {}}
+BATCH = [{'custom_id': 'a', 'question': 'q', 'answer': '1', 'response': {'body': BODY}}]
+VLLM = [{'prompt': 'q', 'outputs': [{'text': '1', 'token_ids': [1]}] * 2, 'answer': ['1', '2']}]
 VALUES = [5, None, True, [], {}, 'x', [['a']], {'a': {'b': [1]}}, '\ud800', 10**400, -1.5]
 RAW = ['NaN', '1e400', '9' * 5000, '"\\ud800"', '[' * 5000, '{"a": 1, "a": 2}']
 MUTATIONS = 60  # of each log
@@ -68,6 +72,8 @@ def test_json_without_rows(text: str, tmp_path: Path, capsys: pytest.CaptureFixt
         ('rows/rows.jsonl', one_line),
         ('rows/rows.json', document),
         ('rows/output-rs1.jsonl', one_line),
+        ('rows/batch.jsonl', one_line),
+        ('rows/vllm.jsonl', one_line),
         ('inspect/arithmetic.json', document),
         ('lm_eval/**/samples_*.jsonl', one_line),
         ('evalscope/reviews/**/*.jsonl', one_line),
@@ -81,16 +87,18 @@ def test_a_mutated_log(
     shutil.copytree(LOGS, tmp_path, dirs_exist_ok=True)
     (tmp_path / 'rows').mkdir()
     (tmp_path / 'rows/rows.json').write_text(json.dumps(ROWS))
-    for own, rows in (('rows.jsonl', ROWS), ('output-rs1.jsonl', NEMO)):
-        (tmp_path / 'rows' / own).write_text('\n'.join(map(json.dumps, rows)))
+    made = {'rows': ROWS, 'output-rs1': NEMO, 'batch': BATCH, 'vllm': VLLM}
+    for own, rows in made.items():
+        (tmp_path / f'rows/{own}.jsonl').write_text('\n'.join(map(json.dumps, rows)))
     path = next(iter(tmp_path.glob(name)))
     data, rng = path.read_bytes(), random.Random(name)
     log = next(tmp_path.glob('evalscope/reviews/**/*.jsonl')) if 'evalscope' in name else path
     for _ in range(MUTATIONS):
         path.write_bytes(mutated(data, rng))
         try:
-            read = read_samples(str(log), skip_bad=rng.random() < 0.5)
+            read = joined([read_samples(str(log), skip_bad=rng.random() < 0.5)])
         except ValueError as error:
             assert str(tmp_path) in str(error)
         else:
             assert read.problems and read.responses
+            assert read.stated.warnings or not any(one.lost for one in read.responses)

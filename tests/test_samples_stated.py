@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+import os
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -145,8 +148,12 @@ def test_two_models_under_one_name_are_not_joined(
     """--model names a result; it does not make one model of two."""
     first_log = inspect_log(tmp_path / 'a.json')
     second = inspect_log(tmp_path / 'b.json', lambda log: log['eval'].update(model='m/other'))
-    assert main(['score', first_log, second, '--model', 'mine']) == 1
-    assert 'the logs differ in model' in capsys.readouterr().err
+    folders = [tmp_path / name for name in ('org__one', 'org__two')]
+    for folder in folders:
+        shutil.copytree(LM_EVAL.parent, folder)
+    for pair in ((first_log, second), folders):
+        assert main(['score', *map(str, pair), '--model', 'mine']) == 1
+        assert 'the logs differ in model' in capsys.readouterr().err
 
 
 def test_files_without_a_model_are_joined_by_its_name_alone(
@@ -213,3 +220,37 @@ def test_a_promise_that_nobody_keeps_is_refused(tmp_path: Path) -> None:
     path = inspect_log(tmp_path / 'a.json', lambda log: log['eval']['config'].update(epochs=10**8))
     with pytest.raises(ValueError, match=r'a\.json: it says that \d+ more samples were planned'):
         read_samples(path)
+
+
+def test_an_evaluation_that_broke_off_has_a_journal(tmp_path: Path) -> None:
+    """Its header is the journal's; what it planned and did not write is missing."""
+    path = tmp_path / 'a.eval'
+    with zipfile.ZipFile(path, 'w') as file:
+        file.writestr('_journal/start.json', json.dumps({'eval': LOG['eval'], 'plan': LOG['plan']}))
+        for sample in LOG['samples'][:8]:
+            name = f'samples/{sample["id"]}_epoch_{sample["epoch"]}.json'
+            file.writestr(name, json.dumps({**sample, 'scores': {'match': {'value': math.nan}}}))
+    result = scored(tmp_path, str(path))
+    assert (result['counts']['trials'], result['counts']['lost']) == (20, 12)
+    assert 'the log says status started' in result['warnings']
+
+
+REAL = [  # layouts of earlier versions: problems, n and right responses, counted of the raw files
+    ('samples_gsm8k_2024-09-08T05-42-41.351110.jsonl', 3, 4, 8),
+    ('samples_gsm8k_2024-06-08T05-42-41.351110.json', 3, 4, 8),
+    ('pretrained__m_gsm8k.jsonl', 3, 4, 8),
+    ('lighteval_0.3-0.10_layout.parquet', 3, 4, 9),
+    ('2025-01-01T00-00-02_longd.json', 10, 4, 27),
+    ('listans.jsonl', 6, 2, 6),
+]
+
+
+@pytest.mark.skipif('GPASSK_TEST_DATA' not in os.environ, reason='GPASSK_TEST_DATA is not set')
+@pytest.mark.parametrize(('name', 'problems', 'n', 'right'), REAL)
+def test_logs_of_earlier_versions(
+    name: str, problems: int, n: int, right: int, tmp_path: Path
+) -> None:
+    """Each gives the counts that its own texts give."""
+    result = scored(tmp_path, str(Path(os.environ['GPASSK_TEST_DATA']) / 'logs' / name))
+    found = result['counts']['problems'], result['signature']['n'], result['counts']['correct']
+    assert found == (problems, n, right)

@@ -203,7 +203,7 @@ def run(args: argparse.Namespace) -> int:
     """Score, print the tables, write the result."""
     if args.output and args.output.is_symlink():
         args.output = args.output.resolve()  # a link that the user named stays
-    inputs = [*args.samples, args.judge, args.store]
+    inputs = [*args.samples, args.judge, args.store, args.gold]
     check_outputs(_files(args.output), inputs, made=True, begin=BEGIN)
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
@@ -246,7 +246,7 @@ def _show(results: Results) -> int:
 
 def _remade(args: argparse.Namespace) -> dict[str, dict[str, Result]]:
     """Return results for another k or τ, from their trials, and write them."""
-    of_texts = ('judge', 'undecided', 'columns', 'format', 'store', 'skip_bad')
+    of_texts = ('judge', 'undecided', 'columns', 'format', 'store', 'skip_bad', 'gold')
     if given := [name for name in of_texts if getattr(args, name)]:
         raise ValueError(
             f'--{given[0].replace("_", "-")} needs responses, and trials hold none; name the '

@@ -45,7 +45,7 @@ def _stated(log: Log) -> Stated:
     path = Path(log.path).absolute()
     model = path.parent.name if path.parent.parent.name == 'reviews' else ''
     log.kept.update(_usage(path))
-    return Stated(model, '' if log.path == '-' else path.stem, {'model': model} if model else {})
+    return Stated(model, '' if log.path == '-' else path.stem)
 
 
 def _row(log: Log, fields: Fields) -> Fields | str:

@@ -48,7 +48,6 @@ def _stated(log: Log) -> Stated:
     drawn = object_in(plan, 'config') | object_in(told, 'model_generate_config')
     steps = plan.get('steps')
     protocol = {
-        'model': model,
         **{name: drawn[name] for name in drawn if name not in NO_PROTOCOL},
         **{name: config[name] for name in LIMITS if name in config},
         'task_args': object_in(told, 'task_args'),

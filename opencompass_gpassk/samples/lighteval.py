@@ -49,7 +49,7 @@ def _stated(log: Log) -> Stated:
     if found and 'details' in above and re.fullmatch(TIME, above[-1]):
         last = len(above) - above[::-1].index('details')
         model = '/'.join(above[last:-1])  # such as organisation/model
-    return Stated(model, found[1] if found else '', {'model': model} if model else {})
+    return Stated(model, found[1] if found else '')
 
 
 def _row(log: Log, fields: Fields) -> Fields | str:

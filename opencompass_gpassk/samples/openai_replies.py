@@ -19,7 +19,7 @@ from opencompass_gpassk.samples.log_files import Fields, Log, Stated, Tool, obje
 
 def _stated(log: Log) -> Stated:
     model = _body(log.head).get('model')
-    return Stated(model, protocol={'model': model}) if isinstance(model, str) else Stated()
+    return Stated(model if isinstance(model, str) else '')
 
 
 def _row(log: Log, fields: Fields) -> Fields | str:

@@ -32,6 +32,10 @@ VERDICTS = ('judge_correct', 'is_correct', 'symbolic_correct')  # the last that 
 
 def _seeds(log: Log, fields: Fields) -> Fields | str:
     row = renamed(fields, COLUMNS)
+    # A file of a seed holds one sample of each problem; of two problems with one text, two.
+    asked = str(row.get('question'))
+    turn = log.kept[asked] = log.kept.get(asked, 0) + 1
+    row['key'] = f'{Path(log.path).stem}, {turn}'
     for name in VERDICTS:
         row |= {'verdict': fields[name], 'theirs': name} if name in fields else {}
     return row

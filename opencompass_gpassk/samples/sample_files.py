@@ -299,7 +299,7 @@ def _tame(name: str) -> str:
 
 def _other_names(row: Fields) -> str:
     needed = ['answer'] if 'sample' in row else ['answer', 'samples']
-    option = columns_option(row, needed, ['question'])
+    option = '' if 'theirs' in row else columns_option(row, needed, ['question'])
     return fields_of(row) + (f'; if some have other names, add {option}' if option else '')
 
 
@@ -309,8 +309,6 @@ def _problem(row: Fields, number: int, asked: Asked) -> Problem:
             f'field answer: the gold answer is missing; {_other_names(row)}; or name a second file '
             'that has it, with --gold FILE --on FIELD=FIELD'
         )
-    if not (final := final_gold(gold_answers(row, 'answer'))):
-        raise ValueError('field answer: the gold answer is empty; give one')
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}
     given = row.get('groups') or {}
     if not isinstance(given, dict):
@@ -327,7 +325,7 @@ def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     return Problem(
         problem_id=own_id if given_id is None else str(given_id),
         question=question,
-        gold=final,
+        gold=final_gold(gold_answers(row, 'answer')),
         groups=groups | {str(key): str(value) for key, value in given.items()},
         cluster=cluster or str(row.get('cluster') or ''),
         version=version,

@@ -214,10 +214,10 @@ def _different(parts: Sequence[SampledProblems], keys: Sequence[Mapping[str, Any
     stated: dict[object, tuple[str, Any]] = {}
     found: dict[str, str] = {}
     for part, of_part in zip(parts, keys, strict=True):
+        model = {'model': part.stated.model} if part.stated.model else {}
+        told = [(name, '', one) for name, one in {**model, **part.stated.protocol}.items()]
         asked = [('prompt', of_part[own], one) for own, one in part.prompt_hashes.items()]
-        for name, of, value in [
-            (name, '', one) for name, one in part.stated.protocol.items()
-        ] + asked:
+        for name, of, value in told + asked:
             path, other = stated.setdefault((name, of), (part.path, value))
             if other != value:
                 shown = [short_line(str(one), 60) for one in (other, value)]
