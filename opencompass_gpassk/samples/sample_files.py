@@ -186,7 +186,7 @@ class _Collected:
         self.told = Counter[str]()  # what was passed over, or is to be known of rows
         self._prompts: dict[str, str] = {}
         self._places: dict[str, str] = {}
-        self._by_text: dict[tuple[str, str], str] = {}
+        self._by_text: dict[tuple[str, str], Problem] = {}
         self._next = Counter[str]()  # problem → the next number of a sample
         self._asked: Asked = {}
         self._named = True
@@ -198,8 +198,7 @@ class _Collected:
         text = problem.question, problem.gold
         several = 'sample' in row or (self.tool is not None and self.tool.several)
         if several and row.get('id') is None and not problem.version:
-            own = self._by_text.setdefault(text, problem.problem_id)
-            problem = replace(problem, problem_id=own)
+            problem = self._by_text.setdefault(text, problem)
         own = problem.problem_id
         known = self.problems.setdefault(own, problem)
         if known is not problem and (not several or (known.question, known.gold) != text):
@@ -299,8 +298,9 @@ def _tame(name: str) -> str:
 
 def _other_names(row: Fields) -> str:
     needed = ['answer'] if 'sample' in row else ['answer', 'samples']
-    option = '' if 'theirs' in row else columns_option(row, needed, ['question'])
-    return fields_of(row) + (f'; if some have other names, add {option}' if option else '')
+    option = columns_option(row, needed, ['question'])
+    hint = option and f'; if some have other names, add {option}'
+    return 'the log holds none' if 'theirs' in row else f'{fields_of(row)}{hint}'
 
 
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
