@@ -88,7 +88,7 @@ def parse_row(line: str) -> dict[str, Any]:
     if UNDECODED.search(line):
         raise ValueError(NOT_UTF8)
     try:
-        row = json.loads(line, parse_constant=lambda name: None, parse_float=_finite)
+        row = json.loads(line, parse_constant=_undefined, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f'not JSON: {error}; put one {{…}} on each line') from error
     return as_row(row)
@@ -175,6 +175,11 @@ def row_line(row: Mapping[str, Any]) -> str:
     """
     text = json.dumps(row, ensure_ascii=False)
     return ESCAPED.sub(lambda char: f'\\u{ord(char[0]):04x}', text) + '\n'
+
+
+def _undefined(constant: str) -> None:
+    if constant != 'NaN':
+        raise ValueError(f'{constant} is no number of JSON')
 
 
 def _finite(digits: str) -> float:
