@@ -428,11 +428,11 @@ def _stated(sentence: str, question: str, *, alone: bool = False) -> str | None:
         return option[1]
     if sentence.endswith(('?', '？')) or not balanced(bare):
         return None
+    if len(bold := BOLD.findall(sentence)) == 1:
+        return _last_side(_bare(bold[0]))
     plain = ASIDE.sub('', bare)
     if VALUE.search(plain) and not WORD_OF_PROSE.search(TEXT.sub('', plain)):
         return _last_side(plain)
-    if len(bold := BOLD.findall(sentence)) == 1:
-        return _last_side(_bare(bold[0]))
     words = CONTENT.findall(NUMBER.sub('', MATH.sub('', sentence)).lower())
     asked = question.lower()
     concluded = concluded or 0 < len(words) <= sum(one in asked for one in words) * 2
