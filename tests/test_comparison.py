@@ -470,7 +470,7 @@ def test_ranks_are_what_the_claims_leave_possible() -> None:
     assert (ranks_of(found), found[0, 1].claim) == ({0: (1, 1), 1: (2, 2)}, 'worse')
     same = all_pairs({**tables, 'good again': counted(good.tolist())}, PROTOCOL)
     assert ranks_of(same) == {0: (1, 2), 1: (3, 3), 2: (1, 2)}
-    drops = {'falling': versions([[2, 0, 0]] * 60), 'steady': versions([[2, 2, 2]] * 60)}
+    drops = {'falling': versions([[2, 1, 0]] * 60), 'steady': versions([[2, 1, 2]] * 60)}
     assert ranks_of(all_pairs(drops, Protocol(2, (2,)), DROP())) == {0: (2, 2), 1: (1, 1)}
 
 
