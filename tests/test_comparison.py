@@ -22,6 +22,7 @@ from opencompass_gpassk.compare.comparison import (
     Comparison,
     Difference,
     check_metrics,
+    common_protocols,
     differences,
     mean_difference,
     primary_metric,
@@ -580,3 +581,41 @@ def test_other_numbers_of_samples_raise_no_false_alarms(
         (one,) = differences([Asked(shared, '', G_PASS(k=4, tau=1.0))])
         alarms += bool(one.these.sign)
     assert alarms <= 200 * 0.06 + 3 * math.sqrt(200 * 0.06 * 0.94)
+
+
+def test_a_fall_that_may_be_hidden_is_undecided() -> None:
+    """By B's missing verdicts; or in a metric without counts, on few questions."""
+    a, b = counted([4] * 60), counted([4] * 60)
+    for trial in b.trials[:120]:
+        trial.verdict = U if trial.replica else trial.verdict
+    (check,) = checked(a, b, ['G-Pass@4_1.0'])
+    assert not check.worse and check.unknown == 'by 90 missing verdicts it may be worse'
+    (check,) = checked(b, a, ['G-Pass@4_1.0'])
+    assert not check.unknown
+    before, after = versions([[2, 2, 2]] * 30), versions([[2, 2, 0]] * 30)
+    (check,) = checked(before, after, ['GA@2'], Protocol(2, (2,)))
+    assert check.unknown == '30 questions are too few to speak of other problems'
+
+
+def test_a_mean_does_not_hide_what_could_explain_its_parts() -> None:
+    """Its claim falls with theirs."""
+    b, a = counted([4] * 20), counted([4] * 13 + [0] * 7)
+    for at in range(44, 64):
+        b.trials[at].verdict = U if b.trials[at].replica else C
+    parts = [compared(a, b, PROTOCOL, name) for name in 'de']
+    assert all(one.primary and one.primary.fragile for one in parts)
+    found = mean_difference(parts)
+    assert found and found.these.sign == 1 and found.fragile and not found.claim
+    assert 'the same verdicts could explain it' in others_claim(
+        replace(found, questions=600, tests=1)
+    )
+
+
+def test_one_response_to_each_problem_may_come_first() -> None:
+    """The order of the models changes no protocol."""
+    single, four = counted([1, 0, 1], 1), counted([4, 0, 2])
+    for tables in ({'a': single, 'b': four}, {'b': four, 'a': single}):
+        protocols = [Protocol(1) if of is single else PROTOCOL for of in tables.values()]
+        common = common_protocols(protocols)
+        assert sorted(one.n for one in common) == [1, 4]
+        assert aligned(tables, dict(zip(tables, common, strict=True))).parts

@@ -17,6 +17,7 @@ from opencompass_gpassk.compare.comparison import (
     Comparison,
     check_metrics,
     compare_results,
+    is_meant,
     mean_difference,
 )
 from opencompass_gpassk.compare.paired_results import Pair, chosen_models, pair_data_sets
@@ -150,7 +151,11 @@ def _run(args: argparse.Namespace) -> int:
     checks = check_metrics(compared, args.fail_if_worse, args.level)
     for metric in args.fail_if_worse or ():
         for one in compared:
-            if not any(check.data_set == one.name for check in checks):
+            if not any(
+                check.data_set == one.name
+                and is_meant(metric, check.difference.group, check.difference.metric)
+                for check in checks
+            ):
                 _note(f'--fail-if-worse {metric}: {one.name} lacks it, and is not checked')
     mean = mean_difference(compared, args.level)
     if args.json:

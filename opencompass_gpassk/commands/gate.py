@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_command, note
+from opencompass_gpassk.compare.comparison import LEVEL
 from opencompass_gpassk.formats.display import counted, one_line, short_line
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
 from opencompass_gpassk.results.groups import in_group, parts_of
 from opencompass_gpassk.results.judged_trials import JudgedTrials
 from opencompass_gpassk.results.metric import Metric, parse_metric
-from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.read import ModelResult, one_of_each, results_at
 from opencompass_gpassk.results.reliable_problems import Attempts, attempts, reliable_counts
-from opencompass_gpassk.results.result import Estimate, Few
+from opencompass_gpassk.results.result import Estimate, Few, Result
 from opencompass_gpassk.runs.task_states import unfinished
 from opencompass_gpassk.trials import TrialTable
 
@@ -155,10 +155,12 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
             f'give --{other}'
         )
     told = f'{name} {way} {bar:g}: {"undefined" if math.isnan(value) else f"{value:.1f}"}'
+    made = one.result.uncertainty
+    level = f'{100 * made.level:.4g} %' if made else ''
     if fixed := one.result.intervals_fixed.get(in_group(group, metric.key)):
         low, high = fixed
-        told = f'{told}, 95 % interval on these problems {low:.1f} to {high:.1f}'
-        worst = _if_missing_are_wrong(table, one.result.protocol, group, metric)
+        told = f'{told}, {level} interval on these problems {low:.1f} to {high:.1f}'
+        worst = _if_missing_are_wrong(table, one.result, group, metric)
         if one.result.counts.unjudged and worst < low:
             low = worst
             told = f'{told}, from {low:.1f} if all missing verdicts are wrong'
@@ -169,17 +171,24 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
     if not isinstance(value, Estimate):
         return None, f'{told}, without an interval'
     low, high = value.interval
-    told = f'{told}, 95 % interval for problems like these {low:.1f} to {high:.1f}'
+    told = f'{told}, {level} interval for problems like these {low:.1f} to {high:.1f}'
+    if one.result.counts.unjudged:
+        ends = None if group else one.result.bounds_of(metric)
+        if not ends:
+            return None, f'{told}; what its missing verdicts would change is not known'
+        told = f'{told}, by missing verdicts {ends[0]:.1f} to {ends[1]:.1f}'
+        low, high = min(low, ends[0]), max(high, ends[1])
     if way == 'at most':
         return True if high <= bar else False if low > bar else None, told
     return True if low >= bar else False if high < bar else None, told
 
 
-def _if_missing_are_wrong(
-    table: TrialTable, protocol: Protocol, group: str, metric: Metric
-) -> float:
+def _if_missing_are_wrong(table: TrialTable, result: Result, group: str, metric: Metric) -> float:
     """Return the lower end of a metric's interval on these problems, in percent, in that case."""
     trials = JudgedTrials.recorded(table)
-    members = parts_of(table.problems, protocol.groups)[group].members
-    (found,) = fixed_problems_intervals(metric.estimator(), trials.n, trials.c, [members])
+    members = parts_of(table.problems, result.protocol.groups)[group].members
+    level = result.uncertainty.level if result.uncertainty else LEVEL
+    (found,) = fixed_problems_intervals(
+        metric.estimator(), trials.n, trials.c, [members], level=level
+    )
     return 100 * found.low

@@ -138,6 +138,7 @@ def _facts(found: Outlook, args: argparse.Namespace, target: float | None) -> di
     facts: dict[str, Any] = {
         'metric': found.metric.key,
         'problems': found.problems,
+        'left_out': found.left_out,
         'n': found.drawn,
         'two_pilots': len(found.n) == 2,
         'within': found.plan.within(max(found.drawn, k)),
@@ -163,6 +164,8 @@ def _cost(found: Outlook, problems: int, n: int) -> dict[str, Any]:
 def _lines(names: str, found: Outlook, facts: dict[str, Any]) -> list[str]:
     heading = found.metric.heading
     lines = [f'{names}: {counted(found.problems, "problem")}, n = {found.drawn}']
+    if found.left_out:
+        lines[0] += f'; {found.left_out} with fewer than k verdicts are left out'
     if not facts['two_pilots']:
         lines.append(
             'Assumed of the other model: rates of the same distribution, and true values that '
@@ -198,7 +201,7 @@ def _problems(facts: dict[str, Any]) -> list[int]:
 
 def _margin(row: dict[str, Any], line: str) -> str:
     low, high = row[f'{line}_range']
-    return f'±{row[line]:.1f} ({low:.1f} to {high:.1f})'
+    return f'±{max(row[line], 0.1):.1f} ({low:.1f} to {high:.1f})'
 
 
 def _told(cost: dict[str, Any] | None) -> str:

@@ -198,9 +198,13 @@ def others_claim(one: Difference) -> str:
     """Return a sentence on what a difference says of problems like these."""
     if math.isnan(one.like_these.low) or one.few:
         return f'{counted(one.questions, "question")} are too few to speak of other problems'
+    line = _line(one.like_these, one)
     if one.claim_like_these:
-        return f'For problems like these, too: {_line(one.like_these, one)}'
-    told = f'For problems like these: no significant difference, {_line(one.like_these, one)}'
+        return f'For problems like these, too: {line}'
+    if one.like_these.sign or not one.tests:
+        why = 'the same verdicts could explain it' if one.fragile else 'nothing is claimed'
+        return f'For problems like these: {line}; {why}'
+    told = f'For problems like these: no significant difference, {line}'
     wide, narrow = (of.high - of.low for of in (one.like_these, one.these))
     if wide >= MORE_PROBLEMS * narrow:
         return f'{told}; more problems would tell, more samples hardly'
@@ -244,8 +248,11 @@ def _if_missing(compared: Comparison) -> str:
     one = compared.primary
     if one is None or not (one.claim or one.fragile) or not sum(one.missing):
         return ''
+    if math.isnan(one.these.low):  # its metric is not computed from right samples alone
+        return ''
     if one.fragile:
-        lacking = compared.a if one.these.sign * one.better < 0 else compared.b
+        winner = int(one.these.sign * one.better > 0)
+        lacking = (compared.a, compared.b)[winner if one.missing[winner] else 1 - winner]
         if lacking.run is None:
             return 'To decide them: gpassk score with --judge cascade'
         return f'To decide them: gpassk rescore {shlex.quote(str(lacking.run))} --judge cascade'

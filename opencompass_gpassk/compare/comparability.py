@@ -11,7 +11,12 @@ from pathlib import Path
 
 from opencompass_gpassk.formats.display import share_text, short_line
 from opencompass_gpassk.inference.sampling import UNUSED
-from opencompass_gpassk.metrics.independence import COPY_SHARE, copied, long_texts_shared
+from opencompass_gpassk.metrics.independence import (
+    COPY_SHARE,
+    FEWEST,
+    copied,
+    long_texts_shared,
+)
 from opencompass_gpassk.results.protocol import NOBODY
 from opencompass_gpassk.results.read import ModelResult
 from opencompass_gpassk.results.result import Result
@@ -104,7 +109,9 @@ def copied_samples(
         if share := copied(whole[a], whole[b]):
             why = f'{share_text(100 * share)} % of the responses of {a} and {b} are equal word for'
             why += ' word, sample by sample: this looks like one model with the same seeds'
-        elif (shared := long_texts_shared(long[a], long[b])) > COPY_SHARE * len(long[a]):
+        elif (shared := long_texts_shared(long[a], long[b])) >= max(
+            FEWEST, COPY_SHARE * min(len(long[a]), len(long[b]))
+        ):
             why = f'{shared} long responses of {a} stand word for word in {b}, too'
         else:
             continue

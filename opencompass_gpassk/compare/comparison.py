@@ -434,6 +434,8 @@ class Comparison:
         one = self.primary
         if one is None or self.incomparable or self.withheld:
             return None
+        if math.isnan(one.these.low) and (one.few or any(one.missing)):
+            return None
         asked = Asked(self.shared, '', one.metric)
         low, high = (one if one.better > 0 else one.turned()).headline[:2]
         if asked.estimated and any(one.missing):
@@ -574,7 +576,9 @@ def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Dif
     missing = np.sum([one.missing for one in tested], axis=0).tolist()
     return Difference(
         '',
-        tested[0].metric,
+        tested[0].metric
+        if len({one.metric for one in tested}) == 1
+        else tested[0].metric.of_n(None),
         first,
         second,
         100 * float(family.estimate[0]),
@@ -584,7 +588,8 @@ def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Dif
         sum(one.units for one in tested),
         int(family.questions[0]),
         (missing[0], missing[1]),
-        level=level,
+        any(one.fragile for one in tested),
+        level,
     )
 
 
@@ -605,9 +610,11 @@ def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
     )
     first = protocols[0]
     sound = first.sound if all(one.sound is not None for one in protocols) else None
-    same = replace(first, k=ks, taus=taus, sound=sound)
     # Metrics of one sample have no k.
-    return [replace(same, n=one.n, k=ks if one.n > 1 else ()) for one in protocols]
+    return [
+        replace(first, n=one.n, k=ks if one.n > 1 else (), taus=taus, sound=sound)
+        for one in protocols
+    ]
 
 
 @dataclass(frozen=True)
@@ -664,7 +671,8 @@ def check_metrics(
                 'better; take another metric'
             )
     checks = []
-    for (place, key), found_one in zip(asked, differences([*asked.values()], level), strict=True):
+    found_all = differences([*asked.values()], level)
+    for ((place, key), one), found_one in zip(asked.items(), found_all, strict=True):
         of = compared[place]
         why = '; '.join(of.incomparable) or of.withheld
         if math.isnan(found_one.difference) and not why:
@@ -672,10 +680,19 @@ def check_metrics(
                 f'--fail-if-worse {key}: it is undefined on {of.name}, since no problem has '
                 'enough judged responses of both models'
             )
-        if not why and found_one.fragile and found_one.these.sign * found_one.better < 0:
-            why = f'{sum(found_one.missing)} missing verdicts could explain that it is worse'
+        if not why and math.isnan(found_one.these.low) and found_one.few:
+            why = f'{found_one.questions} questions are too few to speak of other problems'
+        if not why and not found_one.claim and _could_be_worse(one, found_one):
+            why = f'by {sum(found_one.missing)} missing verdicts it may be worse'
         checks.append(Check(of.name, found_one.untested() if why else found_one, why))
     return checks
+
+
+def _could_be_worse(one: Asked, found: Difference) -> bool:
+    """Tell whether the second model is worse if its missing verdicts are all wrong."""
+    if not (one.estimated and any(found.missing)):
+        return False
+    return found.fragile or _line_against(one, 1, found.level, found.tests).sign < 0
 
 
 def is_meant(name: str, group: str, metric: Metric) -> bool:

@@ -37,6 +37,7 @@ class Outlook:
         n: Shape (1, P) or (2, P), samples with a verdict.
         c: The same shape, right ones among them.
         clusters: Shape (P,), equal numbers are versions of one question.
+        left_out: Problems of which a pilot has fewer than k samples with a verdict.
         drawn: The pilots' samples of a problem, at most.
         tokens: Mean tokens of a sample, prompt and response; None if unknown.
     """
@@ -45,6 +46,7 @@ class Outlook:
     n: Integers
     c: Integers
     clusters: Integers
+    left_out: int
     drawn: int
     tokens: float | None
 
@@ -113,7 +115,9 @@ def outlook(pilots: Sequence[ModelResult], metric: Metric | None = None) -> Outl
             '"G-Pass@8_1.0", and pilots with several samples of each problem'
         )
     _, known, right = shared.counts
-    there = (shared.places >= 0).all(axis=0)
+    (of_problems, *_) = shared.parts['']
+    asked = shared.asked('', of_problems.metrics[0], 0, len(pilots) - 1)
+    there = asked & (known >= chosen.estimator().k).all(axis=0)
     trials = [trial for table in tables for trial in table.trials]
     lengths = [
         one.num_tokens + (one.prompt_tokens or 0) for one in trials if one.num_tokens is not None
@@ -123,6 +127,7 @@ def outlook(pilots: Sequence[ModelResult], metric: Metric | None = None) -> Outl
         known[:, there],
         right[:, there],
         shared.clusters[there],
+        int(asked.sum() - there.sum()),
         min(one.result.n for one in pilots),
         sum(lengths) / len(lengths) if lengths else None,
     )

@@ -221,7 +221,10 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
     alike = _alike_fields(one.problems)
     weaker = weaker_groups(
         [
-            (one.trials.get(e.place), {label: of.fields for label, of in e.groups.items()})
+            (
+                None if e.result.copies else one.trials.get(e.place),
+                {label: of.fields for label, of in e.groups.items()},
+            )
             for e in entries
         ],
         AVERAGE if k is None else G_PASS(k=k, tau=1.0),

@@ -179,6 +179,8 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
         f'{check.difference.heading} on {check.data_set}: {_verdict(check)}, '
         f'{signed(check.difference.difference)} points, '
         f'p {p_text(check.difference.headline.p_value)}'
+        + f', corrected for {check.difference.tests} tests'
+        * (check.difference.tests > 1)
         for check in checks
     ]
 
