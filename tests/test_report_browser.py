@@ -47,7 +47,9 @@ def chromium() -> Iterator[Any]:
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The page of a sweep, and model → its sampled result, with the greedy accuracy."""
     folder = tmp_path_factory.mktemp('sweep')
-    sweep = Sweep(problems=24, respond=lambda rng: f'{"We add one. " * rng.choice([1, 300])}')
+    sweep = Sweep(
+        problems=24, respond=lambda rng: f'{rng.random()} {"We add one. " * rng.choice([1, 300])}'
+    )
     run = make_sweep(folder / '20260101_000000', MODELS, sweep).folder
     write_page(folder / 'report.html', page_data([run]))
     results = {}
