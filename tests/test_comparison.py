@@ -619,3 +619,20 @@ def test_one_response_to_each_problem_may_come_first() -> None:
         common = common_protocols(protocols)
         assert sorted(one.n for one in common) == [1, 4]
         assert aligned(tables, dict(zip(tables, common, strict=True))).parts
+
+
+def test_a_mean_weighs_responses_as_its_data_sets_do() -> None:
+    """Of reasoning, a problem with three scored responses weighs three times one with one."""
+    parts = []
+    for name, low in (('d', 0.1), ('e', 0.5)):
+        tables = [counted([4] * 12, unjudged=range(12)) for _ in 'ab']
+        for table, score in zip(tables, (0.9, low), strict=True):
+            for trial in table.trials:
+                place = int(trial.problem_id[1:])
+                if trial.replica < (1 if place % 3 else 3):
+                    trial.values['validity'] = score if place % 3 else 0.6
+        parts.append(compared(*tables, PROTOCOL, name))
+    found = mean_difference(parts)
+    points = [one.primary.difference for one in parts if one.primary]
+    assert found and found.difference == pytest.approx(sum(points) / 2)
+    assert found.difference == pytest.approx(found.second - found.first)

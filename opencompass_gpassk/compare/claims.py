@@ -87,7 +87,7 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
     nearest = (undecided or [*tests])[0]
     test = tests[nearest]
     best = 'most stable' if metric.family is G_PASS else 'best'
-    on = f'On these {counted(test.units, "problem")}'
+    on = _on_these(test)
     among = '' if len(order) == len(entries) else f' of the {len(order)} models compared'
     share, other = _said(entries[top], metric), _said(entries[nearest], metric)
     how = f'solves {share} in all {metric.k} attempts'
@@ -97,20 +97,18 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         head = f'{on} {name[top]} is the {best}{among}: it {how}, {name[nearest]} {other}'
     elif len(undecided) == 1 and test.fragile:
         head = (
-            f'{name[top]} is ahead on these {counted(test.units, "problem")} ({share} and {other} '
-            f'in {metric.heading}), but {_missing(test)} could explain it'
+            f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({share} and {other} in '
+            f'{metric.heading}), but {_missing(test)} could explain it'
         )
     elif len(undecided) == 1 and len(rivals) > 1:
-        more = 'more stable' if metric.family is G_PASS else 'better'
-        head = f'{on} {name[top]} is {more} than all but {name[nearest]}{among}: it {how}, that '
-        head += other
+        head = f'{on} {name[top]} is {_stable(metric, "better")} than all but {name[nearest]}'
+        head += f'{among}: it {how}, that {other}'
     else:
         lead = [top, *undecided][:NAMED]
         named = ' and '.join(f'{name[place]} ({_said(entries[place], metric)})' for place in lead)
         rest = len(undecided) + 1 - len(lead)
-        more = 'more stable' if metric.family is G_PASS else 'better'
-        head = f'{on} {named}{f" and {rest} more" * bool(rest)} lead{among}; which is {more} is '
-        head += 'undecided'
+        head = f'{on} {named}{f" and {rest} more" * bool(rest)} lead{among}; '
+        head += f'which is {_stable(metric, "better")} is undecided'
     alone = '; gpassk compare tests two models by themselves' if test.tests > 1 else ''
     return [head, f'Difference {_points(test)}{alone}', others_claim(test)]
 
@@ -164,7 +162,7 @@ def comparison_claims(compared: Comparison) -> list[str]:
     if one is None or compared.incomparable:
         return []
     if compared.withheld:
-        head = f'On these {counted(one.units, "problem")} nothing is said: {compared.withheld}'
+        head = f'{_on_these(one)} nothing is said: {compared.withheld}'
         return [head, others_claim(one)]
     told = [these_claim(SIDES, one), *filter(None, [_if_missing(compared)]), others_claim(one)]
     longer = length_caution(compared.a.result, compared.b.result, one) if one.claim else ''
@@ -179,7 +177,7 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
         one: Their tested difference, the second metric minus the first.
     """
     first, second = (short_line(name, LONGEST_NAME) for name in names)
-    on = f'On these {counted(one.units, "problem")}'
+    on = _on_these(one)
     if math.isnan(one.these.low):
         return f'{on} {second} less {first} is {signed(one.difference)} points in {one.heading}'
     if one.fragile:
@@ -187,10 +185,9 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
         told = f'{winner} is ahead in {one.heading}, but {_missing(one)} could explain it'
         return f'{on} {told}: {_points(one)}'
     if not one.claim:
-        return f'{on} no significant difference of {second} and {first} in {one.heading}: ' + (
-            _points(one)
-        )
-    word = _stable(one, one.claim)
+        told = f'no significant difference of {second} and {first} in {one.heading}'
+        return f'{on} {told}: {_points(one)}'
+    word = _stable(one.metric, one.claim)
     return f'{on} {second} is {word} than {first}: {one.heading} {_points(one)}'
 
 
@@ -222,11 +219,11 @@ def margin_claims(compared: Comparison, margin: float) -> list[str]:
     if one is None or compared.incomparable:
         return []
     first, second = SIDES
-    worse = 'less stable' if one.metric.family is G_PASS else 'worse'
+    worse = _stable(one.metric, 'worse')
     asked = f'{second} is at most {margin:g} points {worse} than {first} in {one.heading}'
     words = {True: 'shown', False: 'no, it is more than that', None: 'undecided'}
     these = compared.as_stable(margin)
-    told = [f'On these {counted(one.units, "problem")} {asked}: {words[these]}']
+    told = [f'{_on_these(one)} {asked}: {words[these]}']
     if these and not one.few:
         others = compared.as_stable_like_these(margin)
         rare = 'allowing for hard kinds of problems that were not asked'
@@ -236,7 +233,11 @@ def margin_claims(compared: Comparison, margin: float) -> list[str]:
 
 def mean_claim(one: Difference, data_sets: int) -> str:
     """Return a sentence on the mean difference of B and A over several data sets."""
-    word = f'B is {_stable(one, one.claim)} than A' if one.claim else 'no significant difference'
+    word = (
+        f'B is {_stable(one.metric, one.claim)} than A'
+        if one.claim
+        else 'no significant difference'
+    )
     return (
         f'Mean of {data_sets} data sets: {word} in {one.heading}: {_points(one)}. '
         f'{others_claim(one)}'
@@ -266,9 +267,13 @@ def _missing(one: Difference) -> str:
     return counted(sum(one.missing), 'missing verdict')
 
 
-def _stable(one: Difference, word: str) -> str:
+def _on_these(one: Difference) -> str:
+    return f'On these {counted(one.units, "problem")}'
+
+
+def _stable(metric: Metric, word: str) -> str:
     stable = {'better': 'more stable', 'worse': 'less stable'}
-    return stable[word] if one.metric.family is G_PASS else word
+    return stable[word] if metric.family is G_PASS else word
 
 
 def _points(one: Difference) -> str:

@@ -26,7 +26,6 @@ from opencompass_gpassk.compare.comparability import (
 from opencompass_gpassk.compare.problem_changes import Change, problem_changes
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.metrics.difference import (
-    FLIPS,
     Line,
     Steps,
     against_claim,
@@ -231,28 +230,17 @@ def differences(
     if not asked:
         return []
     columns = [_column(one) for one in asked]
-    start = dict.fromkeys(id(one.shared) for one in asked)
-    size, clusters = 0, []
-    for shared in {id(one.shared): one.shared for one in asked}.values():
-        start[id(shared)] = size
-        clusters.append(shared.clusters + size)
-        size += len(shared.problems)
-    values, variances = np.full((2, size, len(asked)), np.nan)
-    weights = np.zeros((size, len(asked)))
+    data_sets = {id(one.shared): one.shared for one in asked}
+    starts, clusters = _in_one_list([*data_sets.values()])
+    start = dict(zip(data_sets, starts, strict=True))
+    values, variances = np.full((2, len(clusters), len(asked)), np.nan)
+    weights = np.zeros((len(clusters), len(asked)))
     for place, (one, (steps, weight, _)) in enumerate(zip(asked, columns, strict=True)):
-        rows = slice(begin := start[id(one.shared)] or 0, begin + len(weight))
+        rows = slice(begin := start[id(one.shared)], begin + len(weight))
         values[rows, place], variances[rows, place] = steps.values[:, 0], steps.variances[:, 0]
         weights[rows, place] = weight
     steps = Steps(values, variances)
-    flips = max(FLIPS, math.ceil(10 / (1 - level)))
-    family = two_lines(
-        steps,
-        np.concatenate(clusters),
-        weights,
-        level=level,
-        corrected=tested,
-        flips=flips,
-    )
+    family = two_lines(steps, clusters, weights, level=level, corrected=tested)
     these, like_these = map(_in_points, (family.these, family.like_these))
     number = int((~np.isnan(family.estimate)).sum()) if tested else 0
     found = []
@@ -277,6 +265,14 @@ def differences(
             difference = difference.untested()
         found.append(replace(difference, fragile=_is_fragile(one, difference, level)))
     return found
+
+
+def _in_one_list(data_sets: Sequence[Aligned]) -> tuple[list[int], NDArray[np.int64]]:
+    """Return where the problems of each data set begin in a list of all, and all clusters."""
+    ends = np.cumsum([len(one.problems) for one in data_sets])
+    starts = [0, *ends.tolist()][:-1]
+    clusters = [one.clusters + start for one, start in zip(data_sets, starts, strict=True)]
+    return starts, np.concatenate(clusters)
 
 
 def _column(one: Asked) -> tuple[Steps, Numbers, tuple[float, float]]:
@@ -499,9 +495,9 @@ def compare_results(
     ks = [max(one.ks, default=None) for one in of_both]
     k = None if None in ks else ks[0]
     reasons = incomparable(a, b, (tables['A'], tables['B']))
-    copies = copied_samples({'A': a.result, 'B': b.result}, tables)
-    withheld = '' if reasons else '; '.join(_of_whom(whom, why) for whom, why in copies.items())
-    metrics = differences(_every_metric(shared), level, tested=False)
+    copies = {} if reasons else copied_samples({'A': a.result, 'B': b.result}, tables)
+    withheld = '; '.join(_of_whom(whom, why) for whom, why in copies.items())
+    metrics = differences(every_metric(shared), level, tested=False)
     groups = differences(
         [
             Asked(shared, group, chosen)
@@ -546,8 +542,11 @@ def _only_result(path: Path) -> ModelResult:
     return found[0]
 
 
-def _every_metric(shared: Aligned) -> list[Asked]:
-    return [Asked(shared, '', metric) for block in shared.parts[''] for metric in block.metrics]
+def every_metric(shared: Aligned, pair: Pair = (0, 1)) -> list[Asked]:
+    """Return the differences of a pair of models in all headline metrics, to compute."""
+    return [
+        Asked(shared, '', metric, pair) for block in shared.parts[''] for metric in block.metrics
+    ]
 
 
 def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Difference | None:
@@ -563,11 +562,8 @@ def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Dif
     parts = [
         _column(Asked(one.shared, '', of.metric)) for one, of in zip(compared, tested, strict=True)
     ]
-    steps, weights = averaged([steps for steps, _, _ in parts])
-    sizes = np.cumsum([0, *(len(one.shared.problems) for one in compared)])
-    clusters = np.concatenate(
-        [one.shared.clusters + size for one, size in zip(compared, sizes, strict=False)]
-    )
+    steps, weights = averaged([of[0] for of in parts], [of[1] for of in parts])
+    _, clusters = _in_one_list([one.shared for one in compared])
     family = two_lines(steps, clusters, weights, level=level)
     these, like_these = (_in_points(line)[0] for line in (family.these, family.like_these))
     first, second = (

@@ -101,7 +101,7 @@ def leaderboard(
         {one.label: trials[one.place] for one in asked.values()},
     )
     for place, one in asked.items():
-        why[place] += [copied[alone] for alone in [frozenset([one.label])] if alone in copied]
+        why[place] += filter(None, [copied.get(frozenset([one.label]))])
     notes += [
         f'{asked[place].label} is not ranked: {"; ".join(told)}'
         for place, told in why.items()

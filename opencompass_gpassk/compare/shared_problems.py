@@ -68,7 +68,6 @@ class Aligned:
         places: Shape (models, P): the place of a problem in the model's table, -1 without it.
         tables: Each model's trials.
         clusters: Shape (P,): the number of each problem's cluster, from 0.
-        labels: The names of the C clusters.
         left_out: (problem_id, reason) of every problem that not all models answered.
         parts: Label of a group → its metrics; '' is the headline.
     """
@@ -78,7 +77,6 @@ class Aligned:
     places: Integers
     tables: tuple[TrialTable, ...]
     clusters: Integers
-    labels: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     parts: Mapping[str, tuple[Block, ...]]
 
@@ -113,7 +111,7 @@ class Aligned:
             for one of them, and where a ratio has no response.
         """
         pair = [first, second]
-        block = next(one for one in self.parts[group] if metric in one.metrics)
+        block = self._block(group, metric)
         column = block.metrics.index(metric)
         values = block.values[pair, :, column]
         weights = np.repeat(~np.isnan(values).any(axis=0)[None], 2, axis=0).astype(float)
@@ -125,10 +123,12 @@ class Aligned:
 
     def asked(self, group: str, metric: Metric, first: int, second: int) -> Mask:
         """Return which problems of a metric of a group both models were asked, shape (P,)."""
-        units = next(one.units for one in self.parts[group] if metric in one.metrics)
         inside = np.zeros(len(self.problems), bool)
-        inside[units] = True
+        inside[self._block(group, metric).units] = True
         return inside & (self.places[[first, second]] >= 0).all(axis=0)
+
+    def _block(self, group: str, metric: Metric) -> Block:
+        return next(one for one in self.parts[group] if metric in one.metrics)
 
     def has(self, group: str, metric: Metric) -> bool:
         """Tell whether all models have a metric of a group."""
@@ -149,7 +149,7 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
         protocols = dict.fromkeys(tables, protocols)
     problems, places = _joined(list(tables.values()))
     left_out = _left_out(tables)
-    labels, clusters = np.unique(cluster_names(problems), return_inverse=True)
+    _, clusters = np.unique(cluster_names(problems), return_inverse=True)
     clusters = clusters.reshape(-1).astype(np.int64)
     chosen = _verdicts_or_reasoning(list(tables.values()), [protocols[name] for name in tables])
     several = len({one.n for one in chosen}) > 1
@@ -166,7 +166,6 @@ def aligned(tables: Mapping[str, TrialTable], protocols: Protocols) -> Aligned:
         places,
         tuple(tables.values()),
         clusters,
-        tuple(labels.tolist()),
         left_out,
         parts,
     )

@@ -30,13 +30,16 @@ def weaker_groups(
         of_models: Trials of each model, None if they can't be read; and its groups.
         metric: A metric that is computed from n and c of each problem.
     """
-    columns = [_contrasts(table, groups) if table else {} for table, groups in of_models]
+    counted = [JudgedTrials.recorded(table) if table else None for table, _ in of_models]
+    columns = [
+        _contrasts(trials, groups) if trials else {}
+        for trials, (_, groups) in zip(counted, of_models, strict=True)
+    ]
     tests = max(sum(map(len, columns)), 1)
     found: list[set[str]] = []
-    for (table, _), of_model in zip(of_models, columns, strict=True):
+    for trials, of_model in zip(counted, columns, strict=True):
         weak: set[str] = set()
-        if table and of_model:
-            trials = JudgedTrials.recorded(table)
+        if trials and of_model:
             values, variances = judged_estimates(metric.estimator(), trials.known, trials.c)
             steps = Steps(*(np.tile(of[:, None], len(of_model)) for of in (values, variances)))
             contrasts = np.column_stack([*of_model.values()])
@@ -46,13 +49,13 @@ def weaker_groups(
     return found
 
 
-def _contrasts(table: TrialTable, groups: Groups) -> dict[str, NDArray[np.float64]]:
+def _contrasts(trials: JudgedTrials, groups: Groups) -> dict[str, NDArray[np.float64]]:
     """Return what each problem counts in the mean of a group less that of the rest."""
-    judged = JudgedTrials.recorded(table).known > 0
-    usable = judged & np.array([one.version != ORIGINAL for one in table.problems])
+    problems = trials.table.problems
+    usable = (trials.known > 0) & np.array([one.version != ORIGINAL for one in problems])
     found = {}
     for label, fields in groups.items():
-        inside = usable & [fields.items() <= one.groups.items() for one in table.problems]
+        inside = usable & [fields.items() <= one.groups.items() for one in problems]
         rest = usable & ~inside
         if inside.any() and rest.any() and 'version' not in fields:
             found[label] = inside / inside.sum() - rest / rest.sum()

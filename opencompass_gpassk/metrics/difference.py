@@ -16,6 +16,7 @@ holds for problems like these holds on these problems too.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -209,22 +210,27 @@ def joined(parts: Sequence[Steps]) -> Steps:
     return Steps(values, variances)
 
 
-def averaged(parts: Sequence[Steps]) -> tuple[Steps, Numbers]:
+def averaged(
+    parts: Sequence[Steps], weights: Sequence[Numbers] | None = None
+) -> tuple[Steps, Numbers]:
     """Return the steps and weights of the unweighted mean difference over J data sets.
 
-    The problems of all data sets become one list; a problem of a data set with P_j defined steps
-    weighs 1/P_j.
+    The problems of all data sets become one list, in which each data set weighs the same: a problem
+    of one with P_j defined steps weighs 1/P_j.
 
     Args:
         parts: One column of each data set.
+        weights: Shape (P_j,) each, weights of the problems in their data set's difference; by
+            default all are equal.
 
     Returns:
         One column over all problems, and their weights, to give to :func:`two_lines`. Give it
         clusters that differ between data sets.
     """
     values, variances = (np.concatenate(of) for of in zip(*parts, strict=True))
-    weights = [np.full(len(of), 1 / max((~np.isnan(of)).sum(), 1)) for of, _ in parts]
-    return Steps(values, variances), np.concatenate(weights)
+    given = [None] * len(parts) if weights is None else weights
+    shares = [mean_coefficients(*of)[:, 0] for of in zip(parts, given, strict=True)]
+    return Steps(values, variances), np.concatenate(shares)
 
 
 def mean_coefficients(steps: Steps, weights: ArrayLike | None = None) -> Numbers:
@@ -294,7 +300,7 @@ def two_lines(
     *,
     level: float = 0.95,
     corrected: bool = True,
-    flips: int = FLIPS,
+    flips: int | None = None,
     seed: int = 0,
 ) -> Family:
     """Test the M columns of one family, on these problems and for problems like these.
@@ -315,7 +321,8 @@ def two_lines(
         level: The chance that no claim of the family is false, if all differences are 0.
         corrected: Whether columns are corrected for one another; False gives each column its plain
             interval, which a reader may see beside the tested ones.
-        flips: Number of flips, at least level / (1 - level); all columns share them.
+        flips: Number of flips, at least level / (1 - level); all columns share them. By default
+            9,999, or what a higher level needs.
         seed: Seed of the flips.
 
     >>> steps = Steps(np.array([[0.5], [0.25], [0.5], [0.25]] * 20), np.full((80, 1), 0.01))
@@ -323,6 +330,7 @@ def two_lines(
     >>> found.estimate, found.like_these.low.round(2), found.like_these.high.round(2)
     (array([0.375]), array([0.35]), array([0.4]))
     """
+    flips = flips or max(FLIPS, math.ceil(10 / (1 - level)))
     defined = ~np.isnan(steps.values)
     known = defined.any(axis=0)
     share = mean_coefficients(steps, weights)

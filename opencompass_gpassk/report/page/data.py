@@ -14,7 +14,7 @@ from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.comparability import set_apart
-from opencompass_gpassk.compare.comparison import Asked, Difference, Pair, differences
+from opencompass_gpassk.compare.comparison import Difference, Pair, differences, every_metric
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.display import one_line, share_text, short_line
 from opencompass_gpassk.report.board import Benchmark, Board, Place
@@ -92,11 +92,8 @@ class DataSet:
         shared, rows = self.ranked.shared, self.ranked.rows
         if not shared:
             return {}
-        metrics = [metric for block in shared.parts[''] for metric in block.metrics]
         return {
-            (rows[a], rows[b]): differences(
-                [Asked(shared, '', metric, (a, b)) for metric in metrics], tested=False
-            )
+            (rows[a], rows[b]): differences(every_metric(shared, (a, b)), tested=False)
             for a, b in combinations(range(len(rows)), 2)
         }
 
