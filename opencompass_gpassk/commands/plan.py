@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from opencompass_gpassk.commands import add_command, add_numbers, note
 from opencompass_gpassk.compare.paired_results import chosen_models, pair_data_sets
 from opencompass_gpassk.compare.planning import Outlook, outlook
 from opencompass_gpassk.formats.display import counted, one_line, short_line
-from opencompass_gpassk.metrics.difference_plan import CORRELATION, Margins, margin_for_power
+from opencompass_gpassk.metrics.difference_plan import CORRELATION, margin_for_power
 from opencompass_gpassk.results.metric import parse_metric
 from opencompass_gpassk.results.read import ModelResult, one_of_each, results_at
 
@@ -148,9 +148,8 @@ def _facts(found: Outlook, args: argparse.Namespace, target: float | None) -> di
     }
     if target is not None:
         facts['target'] = target
-        of_these: Callable[[Margins], float] = lambda of: of.these  # noqa: E731 - a choice
-        n = found.plan.samples_for(of_these, target / 100, found.problems)
-        cheapest = found.plan.cheapest(lambda of: of.like_these, target / 100)
+        n = found.plan.samples_for(attrgetter('these'), target / 100, found.problems)
+        cheapest = found.plan.cheapest(attrgetter('like_these'), target / 100)
         facts['on_these'] = None if n is None else _cost(found, found.problems, n)
         facts['for_others'] = None if cheapest is None else _cost(found, *cheapest)
     return facts

@@ -111,7 +111,9 @@ def stem(text: str) -> str:
     rest it is the longest beginning of at most nine tenths whose length is one of 100, 125, 156, …,
     so that texts of about one length are cut at one place.
     """
-    plain = ''.join(one for one in text if not (one.isdigit() or one.isspace()))
+    plain = text
+    for one in filter(lambda one: one.isdigit() or one.isspace(), set(text)):
+        plain = plain.replace(one, '')
     step = math.floor(math.log(max(KEPT * len(plain), 1) / 100, 1.25))
     return plain[: int(100 * 1.25**step)]
 

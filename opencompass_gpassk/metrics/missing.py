@@ -84,9 +84,20 @@ def expected(estimator: Estimator, n: ArrayLike, c: ArrayLike, chances: Numbers)
         Shape (P,), in [0, 1]; NaN where n < k or the chances are NaN. Where nothing is missing it
         is exactly the estimate.
     """
+    values = _by_right_among_missing(estimator, n, c, chances)
+    return _mean(values, chances)
+
+
+def _by_right_among_missing(
+    estimator: Estimator, n: ArrayLike, c: ArrayLike, chances: Numbers
+) -> Numbers:
+    """Return the estimates for each number of right ones among the missing samples: (P, M + 1)."""
     n, c = problem_counts(n, c)
-    more = np.arange(chances.shape[1])
-    values = estimator(n[:, None], np.minimum(c[:, None] + more, n[:, None]))
+    right = c[:, None] + np.arange(chances.shape[1])
+    return estimator(n[:, None], np.minimum(right, n[:, None]))
+
+
+def _mean(values: Numbers, chances: Numbers) -> Numbers:
     # From the least one on, so that what is certain stays exactly so.
     gained: Numbers = (chances * (values - values[:, :1])).sum(axis=1)
     return values[:, 0] + gained
@@ -104,9 +115,8 @@ def fill_variance(estimator: Estimator, n: ArrayLike, c: ArrayLike, chances: Num
     Returns:
         Shape (P,), 0 where nothing is missing; NaN as in :func:`expected`.
     """
-    n, c = problem_counts(n, c)
-    right = np.minimum(c[:, None] + np.arange(chances.shape[1]), n[:, None])
-    apart = estimator(n[:, None], right) - expected(estimator, n, c, chances)[:, None]
+    values = _by_right_among_missing(estimator, n, c, chances)
+    apart = values - _mean(values, chances)[:, None]
     variance: Numbers = (chances * apart**2).sum(axis=1)
     return variance
 

@@ -15,13 +15,15 @@ from opencompass_gpassk.metrics.bootstrap_intervals import bootstrap_means
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.missing import fill_variance, widened
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.results.groups import Part, in_group
+from opencompass_gpassk.results.groups import in_group
+from opencompass_gpassk.results.judged_trials import Row
 from opencompass_gpassk.results.metric import Metric, Side
 from opencompass_gpassk.results.metric_values import Columns, MetricValues
 from opencompass_gpassk.results.result import Result
 
 ESTIMAND = 'a population of problems like these, each sampled anew'
 FIXED = 'these very problems, each sampled anew'
+Fills = dict[Metric, tuple[Row, Row]]
 FEWEST, MOST = 100, 1_000_000  # resamples
 PER_TAIL = 5  # resamples beyond an interval's ends, at least
 
@@ -81,23 +83,25 @@ def metric_intervals(values: MetricValues, settings: IntervalSettings) -> dict[s
         ``uncertainty``: what both intervals estimate, and how they were made.
     """
     found: dict[str, list[float]] = {}
+    fills = _fills(values)
     methods: dict[str, list[str]] = {}
     for label, part in values.parts.items():
         for columns in values.of(part):
             for metric, ends, method in _population_intervals(columns, settings):
                 key = in_group(label, metric.key)
-                found[key] = _allowing_for_missing(values, part, metric, ends)
+                found[key] = _allowing_for_missing(fills.get(metric), part.members, ends)
                 methods.setdefault(method, []).append(key)
-    fixed = dict(_fixed_intervals(values, settings.level)) if values.protocol.judged else {}
+    judged = values.protocol.judged
+    fixed = dict(_fixed_intervals(values, fills, settings.level)) if judged else {}
     others = {method: keys for method, keys in methods.items() if method != settings.method}
     return {
         'intervals': found,
-        **({'intervals_fixed': fixed} if values.protocol.judged else {}),
+        **({'intervals_fixed': fixed} if judged else {}),
         'uncertainty': {
             **asdict(settings),
             'of': ESTIMAND,
             'other_methods': others,
-            **({'of_fixed': FIXED} if values.protocol.judged else {}),
+            **({'of_fixed': FIXED} if judged else {}),
         },
     }
 
@@ -121,18 +125,14 @@ def _population_intervals(
             yield metric, [100 * float(low), 100 * float(high)], method
 
 
-def _fixed_intervals(values: MetricValues, level: float) -> Iterator[tuple[str, list[float]]]:
+def _fixed_intervals(
+    values: MetricValues, fills: Fills, level: float
+) -> Iterator[tuple[str, list[float]]]:
     """Yield key and ends in percent of each metric that is computed from n and c."""
     labels = list(values.parts)
     members = [values.parts[label].members for label in labels]
-    metrics = [
-        metric
-        for columns in values.columns.values()
-        for metric in columns.metrics
-        if metric.family.estimator and metric.side is not Side.DROP
-    ]
     rates: dict[Side, Rates] = {}
-    for metric in metrics:
+    for metric, fill in fills.items():
         trials = values.assignment(metric.side)
         if not trials.known.any():
             continue
@@ -144,28 +144,41 @@ def _fixed_intervals(values: MetricValues, level: float) -> Iterator[tuple[str, 
             trials.c,
             members,
             missing=trials.n - trials.known,
-            values=trials.expected(metric.estimator()),
+            values=fill[0],
             rates=rates[metric.side],
             level=level,
         )
-        for label, one in zip(labels, made, strict=True):
+        for label, part, one in zip(labels, members, made, strict=True):
             if not math.isnan(one.low):
                 ends = [100 * one.low, 100 * one.high]
-                key = in_group(label, metric.key)
-                yield key, _allowing_for_missing(values, values.parts[label], metric, ends)
+                yield in_group(label, metric.key), _allowing_for_missing(fill, part, ends)
+
+
+def _fills(values: MetricValues) -> Fills:
+    """Return the filled values of the problems and what is not known of them, for each metric.
+
+    They are of metrics computed from n and c, and both of shape (P,).
+    """
+    found: Fills = {}
+    for columns in values.columns.values():
+        for metric in columns.metrics:
+            if metric.family.estimator and metric.side is not Side.DROP:
+                trials, estimator = values.assignment(metric.side), metric.estimator()
+                unknown = fill_variance(estimator, trials.n, trials.c, trials.chances)
+                found[metric] = trials.expected(estimator), unknown
+    return found
 
 
 def _allowing_for_missing(
-    values: MetricValues, part: Part, metric: Metric, ends: list[float]
+    fill: tuple[Row, Row] | None, members: list[int], ends: list[float]
 ) -> list[float]:
     """Return an interval widened by what is not known of missing verdicts, see ``widened``."""
-    if not metric.family.estimator or metric.side is Side.DROP:
+    if fill is None:
         return ends
-    trials, estimator = values.assignment(metric.side), metric.estimator()
-    filled = trials.expected(estimator)[part.members]
+    filled, unknown = (of[members] for of in fill)
     known = ~np.isnan(filled)
-    if not (trials.n > trials.known)[part.members].any() or not known.any():
+    if not unknown[known].any():
         return ends
-    unknown = fill_variance(estimator, trials.n, trials.c, trials.chances)[part.members][known]
-    low, high = widened(ends[0] / 100, float(filled[known].mean()), ends[1] / 100, unknown)
+    mean = float(filled[known].mean())
+    low, high = widened(ends[0] / 100, mean, ends[1] / 100, unknown[known])
     return [100 * low, 100 * high]

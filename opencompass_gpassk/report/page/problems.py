@@ -202,7 +202,6 @@ LONGEST_QUESTION = 20_000
 LONGEST_NAME = 80
 FIRST_WORDS = 90  # characters of a question in the map
 DOUBTFUL, COMPETING = 'doubtful gold', 'two competing answers'
-NO_GROUPS = frozenset({'problem_id', 'version', 'cluster', 'gold', 'n', 'c', 'sound', 'answers'})
 
 Key = tuple[str, str]
 
