@@ -32,9 +32,9 @@ class LMDeployBackend(Backend):
     ) -> list[Output]:
         """Draw one response to each entry."""
         model = copy.copy(self.model)  # settings of its own
-        chosen = {**self.sampling.parameters, 'do_sample': self.sampling.mode == 'sampled'}
-        if self.sampling.mode == 'model':
-            chosen = {}
+        mode, chosen = self.sampling.mode, {}
+        if mode != 'model':
+            chosen = {**self.sampling.parameters, 'do_sample': mode == 'sampled'}
         model.gen_config = {**self.keep(model.gen_config), **chosen}
         limit = self.max_out_len
         if getattr(model, 'drop_middle', False):
