@@ -548,8 +548,8 @@ def test_a_hostile_run_does_nothing(
     assert [line for line in told if not (icon and '404' in line)] == []
 
 
-COUNTED = 'told => document.querySelector(".count").textContent === told'
-TITLED = 'title => document.getElementById("problem-title").textContent === title'
+COUNTED = 'told => document.querySelector(".count")?.textContent === told'
+TITLED = 'title => document.getElementById("problem-title")?.textContent === title'
 OPEN_ALL = "document.querySelectorAll('details').forEach((box) => { box.open = true; })"
 MARKUP = """[...document.querySelectorAll('body *')].filter((one) =>
     /^(img|iframe|object|embed|link|base|image|mglyph)$/i.test(one.localName)
