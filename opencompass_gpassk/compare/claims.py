@@ -58,10 +58,10 @@ def _single(entry: Entry) -> list[str]:
     # A range is also one of problems without a verdict, but not of those with too few samples.
     whole = result.counts.trials >= result.n * problems and result.bounds_of(every)
     left = 0 if whole else entry.left_out(k)
-    of = f'{problems - left} of the {problems}' if left else f'these {problems}'
+    of = f'{problems - left} of the {problems} problems' if left else _these(problems)
     name = short_line(entry.label, LONGEST_NAME)
     told = [
-        f'{name} solves {_said(entry, every)} of {of} problems in all {k} attempts and '
+        f'{name} solves {_said(entry, every)} of {of} in all {k} attempts and '
         f'{_said(entry, some)} in at least one'
     ]
     value = result.metric(every)
@@ -194,13 +194,17 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
 def others_claim(one: Difference) -> str:
     """Return a sentence on what a difference says of problems like these."""
     if math.isnan(one.like_these.low) or one.few:
-        return f'{counted(one.questions, "question")} are too few to speak of other problems'
+        return (
+            f'For problems like these: not tested, since a test needs {one.questions_needed} '
+            f'questions and these are {one.questions}'
+        )
     line = _line(one.like_these, one)
     if one.claim_like_these:
         return f'For problems like these, too: {line}'
+    if one.like_these.fragile:
+        return f'For problems like these: {line}; {_missing(one)} could explain it'
     if one.like_these.sign or not one.tests:
-        why = 'the same verdicts could explain it' if one.fragile else 'nothing is claimed'
-        return f'For problems like these: {line}; {why}'
+        return f'For problems like these: {line}; nothing is claimed'
     told = f'For problems like these: no significant difference, {line}'
     wide, narrow = (of.high - of.low for of in (one.like_these, one.these))
     if wide >= MORE_PROBLEMS * narrow:
@@ -268,7 +272,11 @@ def _missing(one: Difference) -> str:
 
 
 def _on_these(one: Difference) -> str:
-    return f'On these {counted(one.units, "problem")}'
+    return f'On {_these(one.units)}'
+
+
+def _these(problems: int) -> str:
+    return 'this problem' if problems == 1 else f'these {problems} problems'
 
 
 def _stable(metric: Metric, word: str) -> str:

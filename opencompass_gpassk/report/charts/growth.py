@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.fixed_problems import within_problem_variance
-from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.report.board import Benchmark, Trials
 from opencompass_gpassk.report.charts.style import Chart, Looks, colour_of, plot_line
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.metric import G_PASS
+from opencompass_gpassk.results.protocol import ADVISED
 from opencompass_gpassk.trials import TrialTable
 
 if TYPE_CHECKING:
