@@ -77,7 +77,7 @@ name of a model config of OpenCompass; a config file; or demo, a tiny model for 
 DATA = """sample, livemathbench (or with a version, livemathbench:202412-hard), math500-l5,
 aime2024, aime2024-45, aime2025, rvbench-math, rvbench-leetcode; a file of your own problems (JSON
 lines, JSON, CSV or Parquet with question and answer), or of questions in Python
-(docs/rv-questions.md); or the name of a data set config of OpenCompass, such as gsm8k"""
+(docs/rvbench.md); or the name of a data set config of OpenCompass, such as gsm8k"""
 USUAL_LENGTH = 8192  # tokens of a response, if neither data set nor user says it
 GRACE = 10.0  # seconds for processes to end
 
