@@ -68,7 +68,7 @@ raised or lowered: only the samples that are missing are asked for, and the tabl
 of both. -k, --tau, --judge and --workers may change too. The exit code is 0 if all tasks are
 finished, else 1.
 
-gpassk configs --list shows this package's data sets; docs/upstream_datasets.md lists those of
+gpassk configs --list shows this package's data sets; tools/upstream_datasets.md lists those of
 OpenCompass.
 """
 MODEL = """URL of an OpenAI-compatible server (URL#NAME if it serves several models; a key is
