@@ -311,13 +311,18 @@ def test_a_name_is_no_path_and_fits(tmp_path: Path, name: str) -> None:
             assert int.from_bytes(path.read_bytes()[16:20], 'big') == 650  # pixels
 
 
-def test_no_two_names_become_one() -> None:
-    """Names that differ in their ends, or in their middle alone, are told apart when shortened."""
+def test_names_lose_only_what_they_share() -> None:
+    """Names that differ at their ends, in their middle or in one letter are told apart."""
     names = ['model-' + 'x' * 40 + end for end in ('-vllm', '-hf')]
     names += ['m' * 40 + sign + 'n' * 40 for sign in '123']
     labels = told_apart(names, 34)
     assert len(set(labels)) == len(names)
     assert all(len(label) <= 34 for label in labels)
+    assert [sign in label for sign, label in zip('123', labels[2:], strict=True)] == [True] * 3
     assert labels[0].startswith('model-')
     assert labels[0].endswith('-vllm')
-    assert told_apart(['short', 'short'], 34) == ['short', 'short']
+    sizes = [f'model-a-{size}-instruct' for size in ('72b', '7b')]
+    assert told_apart(sizes, 16) == ['model-a-72…truct', 'model-a-7b…truct']
+    steps = [f'sft-lr-1e-5/checkpoint-{step}000' for step in '12']
+    assert [one[-4:] for one in told_apart(steps, 16)] == ['1000', '2000']
+    assert told_apart(['short', 'short'], 5) == ['short', 'short']

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import textwrap
@@ -25,27 +26,30 @@ from opencompass_gpassk.results.result import Few
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return names cut in the middle to at most ``most`` characters; different ones stay different.
+    """Return names of at most ``most`` characters; different ones stay different.
 
-    The end is kept since model names often differ there, in a version or a data set.
+    A long name loses what it shares with the others: one part near its middle, else two. It stays
+    whole if that leaves nothing that tells it from each of them.
     """
-    short = [_without_middle(name, most) for name in names]
-    of_short: dict[str, list[str]] = {}
-    for name, one in zip(names, short, strict=True):
-        if name not in of_short.setdefault(one, []):
-            of_short[one].append(name)
-    numbers = {n: i for same in of_short.values() if len(same) > 1 for i, n in enumerate(same, 1)}
     return [
-        f'{_without_middle(name, most - 5)} ({numbers[name]})' if name in numbers else one
-        for name, one in zip(names, short, strict=True)
+        name if len(name) <= most else _shortened(name, {*names} - {name}, most) for name in names
     ]
 
 
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    end = most // 2
-    return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
+def _shortened(name: str, others: Collection[str], most: int) -> str:
+    for tail in sorted(range(1, most - 1), key=lambda tail: abs(tail - most // 2)):
+        head, end = name[: most - 1 - tail], name[-tail:]
+        if not any(one.startswith(head) and one.endswith(end) for one in others):
+            return f'{head}…{end}'
+    third = (most - 2) // 3
+    head, end = name[:third], name[-third:]
+    alike = [one for one in others if one.startswith(head) and one.endswith(end)]
+    for differs in sorted({len(os.path.commonprefix([name, one])) for one in alike}):
+        start = max(third, differs - third // 2)
+        middle = name[start : start + third]
+        if not any(middle in one[third:] for one in alike):
+            return f'{head}…{middle}…{end}'
+    return name
 
 
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
