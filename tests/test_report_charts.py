@@ -6,6 +6,7 @@ import math
 import random
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -104,8 +105,8 @@ def test_curves_show_metrics_and_intervals() -> None:
     assert one.get_linestyle() == '-' != other.get_linestyle()
     assert [[y for _, y in ends] for ends in spans(axis)] == [[v - 5, v + 5] for v in values]
     assert (axis.get_ylim(), axis.get_title()) == ((0, 100), '')
-    names = [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
-    assert names == ['m', r' _o \$x^2\$']
+    assert not axis.get_figure().legends
+    assert sorted(text.get_text() for text in axis.texts) == [' _o $x^2$', 'm']
     told = charts(results)[f'{BENCHMARK}_k4'].caption
     assert told.endswith('Upright lines: 95 % intervals, for problems like these.')
 
@@ -124,6 +125,39 @@ def test_bars_are_as_long_as_the_metrics() -> None:
     }
     reach = [tuple(x for x, _ in ends) for ends in spans(axis, 'black')]
     assert reach == [(v - 5, v + 5) for v in (some, GREEDY['accuracy'], every)]
+
+
+def test_strips_show_each_problem() -> None:
+    """Problems by their share of right judged samples, and how many of each kind there are."""
+    weak = table_of({'1': '1010', '2': '1111', '3': '0000', '4': '1000'})
+    steady = table_of({'1': '1111', '2': '11?1', '3': '0?01', '4': '????'})
+    tables = {'weak': weak, 'steady': steady}
+    results = {name: {'x': result_of(table, 4, (2,))} for name, table in tables.items()}
+    axis = drawn(results, 'b_strip', {(name, 'x'): table for name, table in tables.items()})
+    assert [text.get_text() for text in axis.get_yticklabels()] == ['steady', 'weak']
+    assert [text.get_text() for text in axis.texts] == ['1 · 1 · 1 · 0', '1 · 0 · 2 · 1']
+    legend = [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
+    assert legend == ['always', 'always, if judged', 'sometimes', 'never']
+    drawn_of = [patch.get_data() for patch in axis.patches]
+    heights = [(2 * (of.baseline - of.values)).round(2).tolist() for of in drawn_of]
+    assert heights == [[1], [1], [0.33], [], [1], [], [0.5, 0.25], [0.08]]
+    assert drawn_of[6].edges.tolist() == [25, 50, 75]
+    assert 'b_strip' not in charts(results)
+
+
+def test_lines_show_the_five_most_stable() -> None:
+    """Strip and bars have all models in rank order, curves the first five; no two labels meet."""
+    results = {f'm{i}': {'x': make_result({'AMC_en': [8, i, 1]}, 8, (4,))} for i in range(7)}
+    axis = drawn(results, f'{BENCHMARK}_bars')
+    ranked = [f'm{i}' for i in (6, 5, 4, 0, 1, 2, 3)]  # up to 3 of 8 have the same
+    assert [text.get_text() for text in axis.get_yticklabels()] == ranked
+    axis = drawn(results, f'{BENCHMARK}_k4', width=3.25)
+    labels = sorted((text.get_position()[1], text.get_text()) for text in axis.texts)
+    assert [name for _, name in reversed(labels)] == ranked[:5]
+    gaps = [above - below for (below, _), (above, _) in pairwise(labels)]
+    assert min(gaps) > 0.08
+    assert labels[0][0] >= 0
+    assert charts(results)[f'{BENCHMARK}_k4'].caption.endswith('The 5 most stable of 7 models.')
 
 
 def test_growth_is_what_the_first_samples_show() -> None:
@@ -174,7 +208,7 @@ def test_growth_is_drawn_for_each_k() -> None:
     assert [name for name in charts(results, trials) if 'samples' in name] == ['b_samples_k2']
     axis = drawn(results, 'b_samples_k2', trials)
     assert axis.lines[0].get_ydata()[-1] == pytest.approx(results['m']['x']['G-Pass@2_1.0'])
-    assert axis.lines[1].get_label() == 'n = 3k'
+    assert axis.lines[1].get_xdata()[0] == 6  # 3k
     assert len(axis.collections) == 1
     assert growing(joined(results), 2, {}) == {}
 
@@ -240,13 +274,6 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert rows['all'][:3] == [4, 'm', 2]
     assert rows['all'][4:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
     assert table.title in [one.title for one in report_tables(board_of(levels()))]
-    axis = drawn(levels(), 'b_difficulty')
-    assert list(axis.lines[0].get_ydata())[:2] == pytest.approx([25.0, 500 / 6])
-    assert [text.get_text() for text in axis.get_xticklabels()] == list(rows)[:3]
-    # Where no greedy answer is right there is no drop, and a dash says so.
-    assert math.isnan(axis.lines[0].get_ydata()[2])
-    assert [text.get_text() for text in axis.texts] == ['–']
-    assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
 
 
 def test_without_levels_the_drop_is_told_by_split() -> None:
@@ -275,8 +302,11 @@ def test_undefined_metrics_are_dashes(tmp_path: Path) -> None:
     results = {'m': {'x': make_result(COUNTS, 8, (4,), sampled=0)}}
     trials = {('m', 'x'): table_of({'1': '????'})}
     for name, dashes in ((f'{BENCHMARK}_k4', 5), (f'{BENCHMARK}_bars', 2)):
-        assert [text.get_text() for text in drawn(results, name).texts] == ['–'] * dashes
-    assert len(write_charts(tmp_path / 'x', board_of(results, trials))) == 4
+        texts = [text.get_text() for text in drawn(results, name).texts]
+        assert texts.count('–') == dashes
+    strip = drawn(results, f'{BENCHMARK}_strip', trials)
+    assert '–' in [text.get_text() for text in strip.texts]
+    assert len(write_charts(tmp_path / 'x', board_of(results, trials))) == 6
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
@@ -295,7 +325,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         assert {'_o', '$\\frac$', '&amp;]]>'} <= texts
         tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
         assert not tags & {'script', 'foreignObject', 'image', 'a'}
-    assert len(paths) == 8
+    assert len(paths) == 9
 
 
 @pytest.mark.parametrize('name', ['../../x/y', 'x' * 1000])

@@ -80,7 +80,7 @@ def test_charts_and_tables_of_a_paper(tmp_path: Path, capsys: pytest.CaptureFixt
     arguments = ['report', str(tmp_path / 'run'), '-o', str(page), '--charts', str(folder)]
     assert main([*arguments, '--width', '3']) == 0
     names = {path.name for path in folder.iterdir()}
-    charts = [f'LiveMathBench-202412_{name}' for name in ('k4', 'bars', 'samples_k4')]
+    charts = [f'LiveMathBench-202412_{name}' for name in ('strip', 'k4', 'bars', 'samples_k4')]
     assert {
         *(f'{name}.{kind}' for name in charts for kind in ('pdf', 'svg')),
         'gpassk.tex',

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from opencompass_gpassk.report.board import Benchmark, Board, Trials
+from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.bars import benchmark_bars
 from opencompass_gpassk.report.charts.boxes import box_charts
-from opencompass_gpassk.report.charts.difficulty import decline_chart
 from opencompass_gpassk.report.charts.growth import growing, growth_chart
 from opencompass_gpassk.report.charts.scatter import (
     drop_chart,
     false_positives_chart,
     rated_results,
-    tokens_chart,
 )
+from opencompass_gpassk.report.charts.strip import strip_chart
 from opencompass_gpassk.report.charts.style import Chart, Looks
 from opencompass_gpassk.report.charts.sweep import sweep_chart, sweeps
 from opencompass_gpassk.report.charts.tau_curves import tau_curves
 from opencompass_gpassk.report.charts.understanding import understanding_chart
-from opencompass_gpassk.report.tables.difficulty import difficulties
+from opencompass_gpassk.results.metric import G_PASS
 from opencompass_gpassk.results.result import Entry
+
+MOST_LINES = 5  # models in one chart of lines
 
 
 def report_charts(board: Board) -> Iterable[Chart]:
@@ -42,19 +46,31 @@ def report_charts(board: Board) -> Iterable[Chart]:
 
 
 def _of(benchmark: Benchmark, trials: Trials, looks: Looks) -> Iterable[Chart]:
-    """Yield the charts of one benchmark with samples, the curves over τ first."""
+    """Yield the charts of one benchmark with samples, the most stable models first."""
+    strictest = G_PASS(k=benchmark.ks[-1], tau=benchmark.taus[-1])
+
+    def rank(entry: Entry) -> tuple[bool, float]:
+        value = number(entry.metric(strictest))
+        return math.isnan(value), -value
+
+    ranked = replace(benchmark, entries=sorted(benchmark.entries, key=rank))
+    first = replace(ranked, entries=ranked.entries[:MOST_LINES])
+    told = f' The {MOST_LINES} most stable of {len(ranked.entries)} models.'
+    told *= len(ranked.entries) > MOST_LINES
+    if strip := strip_chart(ranked, trials):
+        yield strip
     for k in benchmark.ks:
-        yield tau_curves(benchmark, k, looks)
-    yield benchmark_bars(benchmark)
+        yield _told(tau_curves(first, k, looks), told)
+    yield benchmark_bars(ranked)
     for k in benchmark.ks:
-        if tables := growing(benchmark, k, trials):
-            yield growth_chart(benchmark, k, tables, looks)
+        if tables := growing(first, k, trials):
+            yield _told(growth_chart(first, k, tables, looks), told)
     for sweep in sweeps(benchmark):
         yield sweep_chart(benchmark, sweep)
-    if lengths := tokens_chart(benchmark, max(benchmark.ks), looks):
-        yield lengths
-    if difficulties(benchmark):
-        yield decline_chart(benchmark, looks)
+
+
+def _told(chart: Chart, more: str) -> Chart:
+    return replace(chart, caption=chart.caption + more)
 
 
 def _panels(found: Sequence[Entry]) -> dict[tuple[str, str], list[Entry]]:

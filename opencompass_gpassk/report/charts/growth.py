@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 MOST_POINTS = 12  # points of a line
+LEAST_SPAN = 5.0  # points that the axis covers at least
 NORMAL = 1.959964  # standard deviations to either side of the mean that hold 95 %
 
 Numbers = NDArray[np.float64]
@@ -115,8 +116,9 @@ def plot_growth(axis: Axes, lines: Mapping[str, Growth], k: int, looks: Looks) -
         axis.fill_between(x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
     left, right = axis.get_xlim()
     if left < ADVISED * k < right:
-        axis.axvline(ADVISED * k, color='#555555', linestyle=':', label=f'n = {ADVISED}k')
-    axis.set(xlabel='samples of each problem, n')
+        axis.axvline(ADVISED * k, color='#555555', linestyle=':')
+    low, high = axis.get_ylim()
+    axis.set(xlabel='samples of each problem, n', ylim=(max(low, 0), max(high, low + LEAST_SPAN)))
     axis.locator_params(axis='x', integer=True)
 
 
@@ -140,9 +142,10 @@ def growth_chart(
 
     told = (
         f'{benchmark.name}: {strictest.heading} from the first n samples of each problem. Bands: '
-        'scatter of estimates from n samples of these problems (95 %).'
+        'scatter of estimates from n samples of these problems (95 %). '
+        f'Dotted, if in the range: the advised n = {ADVISED}k.'
     )
-    return Chart(f'{benchmark.name}_samples_k{k}', told, plot)
+    return Chart(f'{benchmark.name}_samples_k{k}', told, plot, lines=True)
 
 
 def _right_so_far(table: TrialTable) -> list[NDArray[np.int64]]:

@@ -90,7 +90,7 @@ def sweep_chart(benchmark: Benchmark, sweep: Sweep) -> Chart:
     rest = ''.join(f', {name} {value}' for name, value in sweep.fixed.items())
     told = f'{benchmark.name}: {sweep.model} by {sweep.parameter}{rest}.'
     told += intervals_told(metric for row in series.values() for metric in row)
-    return Chart(f'{benchmark.name}_sweep_{sweep.parameter}_{sweep.model}', told, plot)
+    return Chart(f'{benchmark.name}_sweep_{sweep.parameter}_{sweep.model}', told, plot, lines=True)
 
 
 def _without(model: str, value: float) -> str:
