@@ -44,11 +44,10 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
         quantity: ``validity`` or ``redundancy``, the label of the axis.
         threshold: The threshold of soundness, drawn as a line; NaN for none.
     """
-    places = [_places(index, of_model) for index, of_model in enumerate(boxes.values())]
-    for part, (colour, hatch) in FILLS.items():
+    for number, (part, (colour, hatch)) in enumerate(FILLS.items()):
         drawn = {
-            at[part]: of_model[part].model_dump(exclude={'n'})
-            for at, of_model in zip(places, boxes.values(), strict=True)
+            index + MIDDLE + THICKNESS * (number - 1): of_model[part].model_dump(exclude={'n'})
+            for index, of_model in enumerate(boxes.values())
             if part in of_model
         }
         if not drawn:
@@ -91,15 +90,6 @@ def box_charts(panel: tuple[str, str], results: Sequence[Entry]) -> Iterable[Cha
 def _boxes(one: Entry, quantity: str) -> dict[str, Box]:
     """Return the boxes of a result that can be drawn."""
     return {part: box for part in PARTS if (box := box_of(one, quantity, part))}
-
-
-def _places(index: int, of_model: Mapping[str, object]) -> dict[str, float]:
-    """Return the positions of a model's boxes, around the model's own."""
-    parts = [part for part in PARTS if part in of_model]
-    return {
-        part: index + MIDDLE + THICKNESS * (number - (len(parts) - 1) / 2)
-        for number, part in enumerate(parts)
-    }
 
 
 def _threshold(results: Sequence[Entry], quantity: str) -> float:

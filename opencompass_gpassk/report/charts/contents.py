@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -11,14 +10,13 @@ from opencompass_gpassk.report.board import Benchmark, Board, Trials
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.bars import benchmark_bars
 from opencompass_gpassk.report.charts.boxes import box_charts
-from opencompass_gpassk.report.charts.growth import growing, growth_chart
+from opencompass_gpassk.report.charts.growth import growth_chart
 from opencompass_gpassk.report.charts.scatter import (
     drop_chart,
     false_positives_chart,
-    rated_results,
 )
 from opencompass_gpassk.report.charts.strip import strip_chart
-from opencompass_gpassk.report.charts.style import Chart, Looks
+from opencompass_gpassk.report.charts.style import Chart, Looks, best_first
 from opencompass_gpassk.report.charts.sweep import sweep_chart, sweeps
 from opencompass_gpassk.report.charts.tau_curves import tau_curves
 from opencompass_gpassk.report.charts.understanding import understanding_chart
@@ -41,36 +39,24 @@ def report_charts(board: Board) -> Iterable[Chart]:
         yield understanding_chart(panel, found)
     for panel, found in _panels(board.scored).items():
         yield from box_charts(panel, found)
-    for panel, found in _panels(rated_results(board.scored)).items():
-        yield false_positives_chart(panel, found, looks)
+        if rates := false_positives_chart(panel, found, looks):
+            yield rates
 
 
 def _of(benchmark: Benchmark, trials: Trials, looks: Looks) -> Iterable[Chart]:
-    """Yield the charts of one benchmark with samples, the most stable models first."""
+    """Yield the charts of one benchmark with samples, in each the most stable models first."""
     strictest = G_PASS(k=benchmark.ks[-1], tau=benchmark.taus[-1])
-
-    def rank(entry: Entry) -> tuple[bool, float]:
-        value = number(entry.metric(strictest))
-        return math.isnan(value), -value
-
-    ranked = replace(benchmark, entries=sorted(benchmark.entries, key=rank))
-    first = replace(ranked, entries=ranked.entries[:MOST_LINES])
-    told = f' The {MOST_LINES} most stable of {len(ranked.entries)} models.'
-    told *= len(ranked.entries) > MOST_LINES
-    if strip := strip_chart(ranked, trials):
-        yield strip
-    for k in benchmark.ks:
-        yield _told(tau_curves(first, k, looks), told)
-    yield benchmark_bars(ranked)
-    for k in benchmark.ks:
-        if tables := growing(first, k, trials):
-            yield _told(growth_chart(first, k, tables, looks), told)
+    entries = best_first(benchmark.entries, lambda one: number(one.metric(strictest)))
+    ranked = replace(benchmark, entries=entries)
+    first = replace(benchmark, entries=entries[:MOST_LINES])
+    lines = [tau_curves(first, k, looks) for k in benchmark.ks]
+    lines += filter(None, (growth_chart(first, k, trials, looks) for k in benchmark.ks))
+    told = f' The {MOST_LINES} most stable of {len(entries)} models.'
+    yield from filter(None, [strip_chart(ranked, trials), benchmark_bars(ranked)])
+    for chart in lines:
+        yield replace(chart, caption=chart.caption + told * (len(entries) > MOST_LINES))
     for sweep in sweeps(benchmark):
         yield sweep_chart(benchmark, sweep)
-
-
-def _told(chart: Chart, more: str) -> Chart:
-    return replace(chart, caption=chart.caption + more)
 
 
 def _panels(found: Sequence[Entry]) -> dict[tuple[str, str], list[Entry]]:

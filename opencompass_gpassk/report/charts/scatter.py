@@ -105,17 +105,13 @@ def drop_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -
     return Chart(f'{"_".join(panel)}_drop', told, plot)
 
 
-def rated_results(found: Sequence[Entry]) -> list[Entry]:
-    """Return the results with a point to draw: accuracy and false-positive rate."""
-    points = [_points([one], FALSE_POSITIVES())[one.label] for one in found]
-    return [
-        one for one, point in zip(found, points, strict=True) if not any(map(math.isnan, point))
-    ]
-
-
-def false_positives_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -> Chart:
-    """Return the chart of a benchmark and way of decoding, of :func:`rated_results`."""
+def false_positives_chart(
+    panel: tuple[str, str], results: Sequence[Entry], looks: Looks
+) -> Chart | None:
+    """Return the chart of a benchmark and way of decoding; None without a point to draw."""
     points = _points(results, FALSE_POSITIVES())
+    if all(any(map(math.isnan, point)) for point in points.values()):
+        return None
 
     def plot(axis: Axes) -> None:
         plot_points(axis, points, looks)

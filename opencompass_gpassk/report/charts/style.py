@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.stored_files import written_whole
@@ -48,6 +48,7 @@ RC: Any = {
     'svg.hashsalt': 'gpassk',
     'text.parse_math': False,  # names are no formulas
 }
+Row = TypeVar('Row')
 Looks = Mapping[str, int]  # name of a model → its number, the same in all charts
 UNDEFINED = '–'
 PLACEHOLDER = f'{UNDEFINED}: undefined'
@@ -115,23 +116,20 @@ def _label_ends(axis: Axes, lines: Sequence[Any]) -> None:
     """Write each line's name to the right of its end, with a stroke between them."""
     low, high = axis.get_ylim()
     height = 72 * (axis.get_figure().get_figheight() - 0.5)  # type: ignore[union-attr]
-    ends = {}
-    for line in reversed(lines):  # of equal ones the first is on top
-        known = [y for y in line.get_ydata() if not math.isnan(y)]
-        ends[line] = (known[-1] - low) / (high - low) if known else 0.0
-    lines = sorted(ends, key=ends.__getitem__)
-    step, top = APART / height, 1.0
+    step = APART / height
+    ends = {
+        line: ([y for y in line.get_ydata() if not math.isnan(y)] or [low])[-1]
+        for line in reversed(lines)
+    }
+    lines = sorted(ends, key=ends.__getitem__)  # of equal ones the first is on top
     names = told_apart([line.get_label() for line in lines], int(0.45 * letters_of(axis)))
-    places: list[float] = []
-    for index, line in enumerate(lines):  # from below, each above the one before
-        places.append(max(ends[line], places[-1] + step if index else 0.0))
-    for index in reversed(range(len(lines))):  # and none above the top
-        places[index] = top = min(places[index], top)
-        top -= step
-    for line, place, name in zip(lines, places, names, strict=True):
+    place = -step
+    for number, (line, name) in enumerate(zip(lines, names, strict=True), start=1):
+        end = (ends[line] - low) / (high - low)
+        place = max(place + step, min(end, 1 - step * (len(lines) - number)))
         axis.annotate(
             name,
-            (1.0, ends[line]),
+            (1.0, end),
             (1.06, place),
             xycoords='axes fraction',
             textcoords='axes fraction',
@@ -246,6 +244,11 @@ def name_rows(axis: Axes, names: Sequence[str], top: float, most: int = 0) -> No
     axis.spines[['left', 'top', 'right']].set_visible(False)
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(visible=False, axis='y')
+
+
+def best_first(rows: Iterable[Row], value: Callable[[Row], float]) -> list[Row]:
+    """Return the rows by their values, the greatest first, and those with NaN last."""
+    return sorted(rows, key=lambda row: math.inf if math.isnan(value(row)) else -value(row))
 
 
 def intervals_told(figures: Iterable[float | None], shown: str = 'upright lines') -> str:

@@ -53,9 +53,8 @@ def sweeps(benchmark: Benchmark) -> list[Sweep]:
         signature = entry.result.signature
         sampling = signature.sampling if entry.ks else {}
         for parameter, value in sampling.items():
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                continue
-            if not math.isfinite(value):
+            known = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not known or not math.isfinite(value):
                 continue
             rest = {name: other for name, other in sampling.items() if name != parameter}
             same = [getattr(signature, name) for name in OTHERS]

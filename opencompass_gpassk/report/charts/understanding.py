@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.style import (
     Chart,
+    best_first,
     intervals_told,
     name_rows,
     put_undefined,
@@ -67,8 +68,7 @@ def understanding_chart(panel: tuple[str, str], results: Sequence[Entry]) -> Cha
     """Return the chart of a benchmark and way of decoding."""
     metrics = (*UNDERSTANDING, UNDERSTANDING_SCORE)
     scores = {one.label: [number(one.metric(family())) for family in metrics] for one in results}
-    ranked = sorted(scores, key=lambda name: (math.isnan(scores[name][-1]), -scores[name][-1]))
-    scores = {name: scores[name] for name in ranked}
+    scores = dict(best_first(scores.items(), lambda one: one[1][-1]))
     told = f'{", ".join(panel)}: understanding of the questions whose original is right.'
     told += intervals_told((one[-1] for one in scores.values()), 'white-edged lines')
     plot = partial(plot_understanding, scores=scores)

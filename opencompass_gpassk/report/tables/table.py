@@ -7,7 +7,6 @@ import shutil
 import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 
 from opencompass_gpassk.formats.display import escape_markdown, one_line
 from opencompass_gpassk.report.cells import (
@@ -44,17 +43,11 @@ def _shortened(name: str, others: Collection[str], most: int) -> str:
     third = (most - 2) // 3
     head, end = name[:third], name[-third:]
     alike = [one for one in others if one.startswith(head) and one.endswith(end)]
-    for differs in sorted({_same_letters(name, one) for one in alike}):
-        start = max(third, differs - third // 2)
+    for start in range(third, len(name) - third, max(third // 2, 1)):
         middle = name[start : start + third]
         if not any(middle in one[third:] for one in alike):
             return f'{head}…{middle}…{end}'
     return name
-
-
-def _same_letters(one: str, other: str) -> int:
-    """Return how many letters two names begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
