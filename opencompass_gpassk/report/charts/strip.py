@@ -88,17 +88,19 @@ def plot_strips(axis: Axes, strips: Mapping[str, Shares]) -> None:
 
 def strip_chart(benchmark: Benchmark, trials: Trials) -> Chart | None:
     """Return the chart of a benchmark, of the sampled results with trials; None without any."""
-    strips = {
-        entry.label: shares_of(trials[entry.place])
-        for entry in benchmark.entries
-        if entry.ks and entry.place in trials
-    }
-    if not strips:
+    shown = [one for one in benchmark.entries if one.ks and one.place in trials]
+    if not shown:
         return None
+    sizes = sorted({one.n for one in shown})
+    strips = {
+        one.label + f', n = {one.n}' * (len(sizes) > 1): shares_of(trials[one.place])
+        for one in shown
+    }
     told = (
-        f'{benchmark.name}: a bar for each problem, as high as the share of its judged samples '
-        'that are right. Numbers: problems of each kind, in the order of the legend; '
-        f'“{IF_JUDGED}”: all judged samples are right, but verdicts are missing.'
+        f'{benchmark.name}, n = {" or ".join(map(str, sizes))}: a bar for each problem, as high as '
+        'the share of its judged samples that are right. Numbers: problems of each kind, in the '
+        f'order of the legend; “{IF_JUDGED}”: all judged samples are right, but verdicts are '
+        'missing.'
     )
     plot = partial(plot_strips, strips=strips)
     return Chart(f'{benchmark.name}_strip', told, plot, 0.4 + 0.32 * len(strips))

@@ -28,7 +28,7 @@ def told_apart(names: Sequence[str], most: int) -> list[str]:
     """Return names of at most ``most`` characters; different ones stay different.
 
     A long name loses what it shares with the others: one part near its middle, else two. It stays
-    whole if that leaves nothing that tells it from each of them.
+    whole if no such short form tells it from all of them.
     """
     return [
         name if len(name) <= most else _shortened(name, {*names} - {name}, most) for name in names
