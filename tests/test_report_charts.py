@@ -259,8 +259,8 @@ def test_the_drop_is_told_by_difficulty() -> None:
 def test_without_levels_the_drop_is_told_by_split() -> None:
     """As in the paper's table of LiveMathBench; languages are no difficulty."""
     of = [f'{split}_{language}' for split in 'ab' for language in ('cn', 'en')]
-    sampled = make_result(dict.fromkeys(of, [2]), 3, (2,))
-    greedy = make_result(dict.fromkeys(of, [1]), 1, greedy=True)
+    sampled = make_result(dict.fromkeys(of, (2,)), 3, (2,))
+    greedy = make_result(dict.fromkeys(of, (1,)), 1, greedy=True)
     results = {'m': {'s': sampled, 'g': greedy}}
     (table,) = decline_tables(board_of(results))
     assert [row[0] for row in table.rows] == ['a', 'b', 'all']
