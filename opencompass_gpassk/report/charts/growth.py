@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from opencompass_gpassk.metrics.estimators import Estimator
-from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.report.board import Benchmark, Trials
 from opencompass_gpassk.report.charts.style import Chart, Looks, plot_line
 from opencompass_gpassk.results.groups import headline_problems
 from opencompass_gpassk.results.metric import G_PASS
+from opencompass_gpassk.results.protocol import ADVISED
 from opencompass_gpassk.trials import TrialTable, Verdict
 
 if TYPE_CHECKING:
