@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.formats.display import one_line
@@ -60,6 +61,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 on an error or an unfinished run, 2 on misuse."""
     words = sys.argv[1:] if argv is None else argv
     named = next((word for word in words if not word.startswith('-')), '')
+    try:
+        return _run(named, words)
+    except ModuleNotFoundError as error:
+        if find_spec('opencompass'):
+            raise
+        message = f'OpenCompass is not installed here, and this needs it (no module {error.name})'
+        _tell(named, f'{message}; install it: pip install opencompass-gpassk')
+        return 1
+
+
+def _run(named: str, words: Sequence[str]) -> int:
     args, unknown = build_parser(named).parse_known_args(words)
     if unknown:  # with the usage of the command, which parse_args would not show
         args.misuse(f'unrecognized arguments: {" ".join(unknown)}')
