@@ -104,11 +104,10 @@ def test_links_of_the_readme_work_on_a_package_index(monkeypatch: pytest.MonkeyP
     there = 'https://example.org/owner/name'
     version = f'v{opencompass_gpassk.__version__}'
     told = packaged(there, monkeypatch)
-    page = told['long_description']
-    assert f'![The report page of one model at two temperatures]({there}/raw/{version}/' in page
-    links = re.findall(r'\]\(([^)\s]+)\)', page)
-    assert f'{there}/blob/{version}/docs/tutorial.md' in links
-    assert all(link.startswith(('https://', '#')) for link in links)
+    links = re.findall(r'(!?)\[[^]]*\]\(([^)\s]+)\)', told['long_description'])
+    assert ('!', f'{there}/raw/{version}/docs/report.png') in links
+    assert ('', f'{there}/blob/{version}/docs/tutorial.md') in links
+    assert all(link.startswith(('https://', '#')) for _, link in links)
     assert there in told['project_urls'].values()
 
 
