@@ -75,8 +75,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as error:
         if find_spec('opencompass'):
             raise
-        message = f'OpenCompass is not installed here, and this needs it (no module {error.name})'
-        _tell(named, f'{message}; install it: pip install opencompass-gpassk')
+        _tell(
+            named,
+            f'OpenCompass is not installed here, and this needs it (no module {error.name}); '
+            'install it: pip install opencompass-gpassk',
+        )
         return 1
     except BrokenPipeError:  # the reader of our output has closed it, as head does
         # Else Python writes what is left when it ends, and its exit code is 120.
