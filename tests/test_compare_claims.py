@@ -98,7 +98,7 @@ def test_only_who_beats_all_others_is_the_most_stable() -> None:
     assert re.fullmatch(
         r'Difference \+35\.0 points \(95 % interval \+\S+ to \+\S+, p <0\.001\)', test
     )
-    assert others == '40 questions are too few to speak of other problems'
+    assert others == 'A test for problems like these needs 50 questions; you have 40'
     head, test, _ = board({'good': GOOD, 'poor': POOR, 'as good': GOOD})
     assert head.startswith('On these 40 problems good is more stable than all but as good: it ')
     assert 'corrected for 3 tests' in test

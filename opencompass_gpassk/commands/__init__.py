@@ -203,6 +203,11 @@ def add_run_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_all_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --all to a command that prints a short answer."""
+    parser.add_argument('--all', action='store_true', help='print every table and note')
+
+
 def add_undecided_argument(parser: argparse.ArgumentParser) -> None:
     """Add --undecided to a command that may judge by rule."""
     parser.add_argument(

@@ -69,6 +69,7 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
                 *(uncertainty_notes(benchmark) if main else []),
             ],
             headline=[column.heading for column in columns if column.headline],
+            detail=[column.heading for column in columns if _is_detail(column)],
             marks=marks,
             claims=claims,
             warnings=[*general, *ranked.notes] if main else [],
@@ -139,6 +140,11 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
                 headline = last and family not in (PASS, STABILITY_GAP)
                 columns.append(Column(metric.heading, metric, headline))
     return columns
+
+
+def _is_detail(column: Column) -> bool:
+    metric = column.metric
+    return not column.headline and metric is not None and metric.family is not PASS
 
 
 def true_verdict_tables(board: Board) -> list[Table]:
