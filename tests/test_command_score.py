@@ -345,7 +345,7 @@ def test_a_comparison_says_what_counts_as_wrong(
         assert main(['score', samples, '--undecided', 'incorrect', '--dataset', 'd', *output]) == 0
     capsys.readouterr()
     assert main(['compare', str(tmp_path / 'a.json'), str(tmp_path / 'b.json')]) == 0
-    assert 'A counts 2 responses as wrong that no rule could decide' in capsys.readouterr().out
+    assert 'A has 2 missing verdicts: 2 that no rule could decide' in capsys.readouterr().out
 
 
 def test_a_judge_leaves_nothing_to_undecided(

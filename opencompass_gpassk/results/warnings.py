@@ -130,24 +130,19 @@ def _silent(protocol: Protocol, counts: Counts) -> list[str]:
 
 def _without_verdict(protocol: Protocol, result: Result) -> list[str]:
     """Return a warning on the responses without a verdict, and what they may change."""
-    counts, found = result.counts, []
-    if unjudged := counts.unjudged - counts.lost:
-        reasons = list(result.judging.unjudged.items())[:SHOWN_REASONS]
-        told = ', '.join(f'{short_line(why, LONGEST_REASON)} {count}' for why, count in reasons)
-        found.append(f'{unjudged} unjudged{told and f" ({told})"}')
-    if counts.unrecognised:
-        found.append(f'{counts.unrecognised} with no answer found, which count as wrong')
-    if counts.undecided:
-        found.append(f'{counts.undecided} that no rule could decide, which count as wrong')
-    if counts.lost:
-        found.append(f'{counts.lost} lost')
-    if not found:
+    missing = result.counts.without_verdict
+    if not missing:
         return []
     metric = ACCURACY(n=protocol.n)
     if protocol.ks:
         metric = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
-    missing = counts.unjudged + counts.unrecognised + counts.undecided
-    told = f'{missing} of {counts.trials} responses have no verdict: {", ".join(found)}'
+    reasons = list(result.judging.unjudged.items())[:SHOWN_REASONS]
+    why = ', '.join(f'{short_line(reason, LONGEST_REASON)} {count}' for reason, count in reasons)
+    told = (
+        f'{sum(missing.values())} of {result.counts.trials} responses have no verdict: '
+        f'{", ".join(f"{number} {what}" for what, number in missing.items())}'
+        f'{why and f" ({why})"}'
+    )
     low, high = result.bounds.get(metric.key, (math.nan, math.nan))
     if math.isnan(low + high):
         return [told]
