@@ -240,7 +240,7 @@ def test_what_is_not_comparable_is_said_loudly(
     change(
         result_path(b, 'm'),
         signature | {'sampling': {'temperature': 0.3}},
-        counts=dict(problems=6, trials=48, unjudged=2, lost=1, truncated=0),
+        counts={'problems': 6, 'trials': 48, 'unjudged': 2, 'lost': 1, 'truncated': 0},
     )
     assert main(['compare', str(a), str(b), '--dataset', SAMPLED]) == 0
     told = ' '.join(capsys.readouterr().out.split())
