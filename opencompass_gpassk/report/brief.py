@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from opencompass_gpassk.formats.display import counted, one_line
@@ -37,7 +38,7 @@ def brief(
     explained: set[str] = set()
     for table in (one for one in tables if one.main):
         parts.append('\n'.join(map(wrapped, (table.title, *table.claims))))
-        shown = table.in_brief()
+        shown = replace(table.in_brief(), title='')
         signs = [sign for sign in shown_notes(shown, intervals) if sign not in explained]
         parts.append(to_text(shown, intervals, signs))
         explained.update(signs)

@@ -104,10 +104,10 @@ class Table:
     main: bool = False
 
     def in_brief(self) -> Table:
-        """Return the main columns alone, without title and notes."""
+        """Return the main columns alone, without notes."""
         kept = [i for i, name in enumerate(self.columns) if name not in self.detail]
         return Table(
-            '',
+            self.title,
             [self.columns[i] for i in kept],
             [[row[i] for i in kept] for row in self.rows],
             decimals=self.decimals,
