@@ -88,6 +88,7 @@ judging continues where it stopped.
 
 RUN = 'opencompass'  # the format of a run
 THEIRS = 'theirs'  # the verdicts in logs, as a judge
+MUCH = 0.05  # of the verdicts in a log, by which ours differ from them
 BEGIN = (b'{\n', b'\x1f\x8b')  # of a result and its trials
 
 
@@ -501,6 +502,12 @@ def _score(
         prompt=prompt,
         notes=verdicts.notes,
     )
+    told = [trial for trial in table.trials if trial.other_verdict]
+    differ = sum(one.verdict not in (one.other_verdict, Verdict.UNJUDGED) for one in told)
+    others = (
+        f'{differ} of {len(told)} verdicts differ from those in the log; to see them: '
+        'gpassk audit RESULT theirs rule, to use theirs: --judge theirs'
+    )
     uneven = (
         f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than {sampled.n} samples'
     )
@@ -508,6 +515,7 @@ def _score(
         warnings=[
             *([sampled.gaps] if sampled.gaps else []),
             *sampled.stated.warnings,
+            *([others] if differ > MUCH * len(told) else []),
             *result.warnings,
             *([uneven] if sampled.uneven else []),
         ]
