@@ -235,7 +235,7 @@ def test_columns_are_proposed_by_what_they_hold(
     path = write(tmp_path / 'a.jsonl', row)
     assert main(['score', path]) == 1
     told = capsys.readouterr().err
-    assert '--columns answer=gt samples=code;' in told
+    assert '--columns answer=gt samples=code. ' in told
     assert main(['score', path, '--columns', 'answer=gt', 'samples=code', '-k', '2']) == 0
 
 
