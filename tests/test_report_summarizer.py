@@ -118,7 +118,7 @@ def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[s
         ['gpassk', 'compare'],
         ['gpassk', 'plan'],
     ]
-    assert lines[-1] == f'Report (also by language, split): {folder}/latest/report.html'
+    assert lines[-1] == f'Every k, threshold and group: {folder}/latest/report.html'
 
 
 def test_models_may_have_other_metrics(run: MadeRun) -> None:

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, full_disk_named, written_whole
 
 PARTS_OF_RUNS = frozenset(
@@ -140,8 +141,8 @@ def _replaces(output: Path, given: Path | str) -> bool:
 
 
 def note(message: str) -> None:
-    """Print a message to standard error."""
-    print(message, file=sys.stderr)
+    """Print a message to standard error, as one line of printable characters."""
+    print(short_line(message), file=sys.stderr)
 
 
 def write_lines(lines: Iterable[str], output: Path | None) -> int:

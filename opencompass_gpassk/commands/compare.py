@@ -18,6 +18,7 @@ from opencompass_gpassk.commands import (
     note,
     write_lines,
 )
+from opencompass_gpassk.compare.claims import mean_claim
 from opencompass_gpassk.compare.comparison import (
     Check,
     Comparison,
@@ -35,7 +36,6 @@ from opencompass_gpassk.report.tables.comparison import (
     comparison_brief,
     comparison_document,
     comparison_tables,
-    mean_line,
 )
 from opencompass_gpassk.report.tables.table import to_markdown, to_text, wrapped
 from opencompass_gpassk.results.read import ModelResult, results_at
@@ -148,10 +148,10 @@ def _run(args: argparse.Namespace) -> int:
     compared: list[Comparison] = []
     faults = []
     names = called(found.dataset for pair in pairs for found in pair)
-    partial = unfinished((found.run for pair in pairs for found in pair), _tell)
+    partial = unfinished((found.run for pair in pairs for found in pair), note)
     for pair in pairs:
         title = _title(pair, names)
-        _tell(f'comparing {title}')
+        note(f'comparing {title}')
         try:
             one = compare_results(*pair, primary=args.primary, level=args.level, unfinished=partial)
         except ValueError as error:  # a bad file only costs its own data set
@@ -162,7 +162,7 @@ def _run(args: argparse.Namespace) -> int:
     if not compared or (faults and _must_be_whole(args)):
         raise ValueError('\n'.join(faults))
     for fault in faults:
-        _tell(fault)
+        note(fault)
     _check_missing(args, compared)
     checks = check_metrics(compared, args.fail_if_worse, args.level)
     for metric in args.fail_if_worse or ():
@@ -172,7 +172,7 @@ def _run(args: argparse.Namespace) -> int:
                 and is_meant(metric, check.difference.group, check.difference.metric)
                 for check in checks
             ):
-                _tell(f'--fail-if-worse {metric}: {one.name} lacks it, and is not checked')
+                note(f'--fail-if-worse {metric}: {one.name} lacks it, and is not checked')
     mean = mean_difference(compared, args.level)
     if args.json:
         document = comparison_document(compared, checks, unpaired, margin, mean)
@@ -185,7 +185,7 @@ def _run(args: argparse.Namespace) -> int:
     ]
     others = [f'not compared: {one.model}, {one.dataset}' for one in unpaired]
     titles = [_title((one.a, one.b), names) for one in compared]
-    told = [*mean_line(mean, len(compared)), *check_lines(checks)]
+    told = [*([mean_claim(mean, len(compared))] if mean else []), *check_lines(checks)]
     if args.markdown:
         tables = [
             table
@@ -230,7 +230,7 @@ def _exit_code(
     asked = margin is not None or checks
     for one in compared:
         if asked and one.incomparable:
-            _tell(f'gpassk compare: {one.name}: {"; ".join(one.incomparable)}')
+            note(f'gpassk compare: {one.name}: {"; ".join(one.incomparable)}')
     stable = [] if margin is None else [one.as_stable(margin) for one in compared]
     if any(check.worse for check in checks) or False in stable:
         return 1
@@ -260,8 +260,8 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Comparison]) -> 
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
-    first = results_at(args.a, _tell)
-    second = None if args.b is None else results_at(args.b, _tell)
+    first = results_at(args.a, note)
+    second = None if args.b is None else results_at(args.b, note)
     a, b = chosen_models(first, second, (args.model_a, args.model_b))
     ours = [found for found in first if found.model == a]
     theirs = [found for found in (first if second is None else second) if found.model == b]
@@ -277,7 +277,3 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
 
 def _title(pair: Pair, names: Mapping[str, str]) -> str:
     return ' and '.join(dict.fromkeys(names[found.dataset] for found in pair))
-
-
-def _tell(message: str) -> None:
-    note(short_line(message))

@@ -11,7 +11,7 @@ from typing import Any
 
 from opencompass_gpassk.commands import add_all_argument, add_command, note
 from opencompass_gpassk.compare.comparison import LEVEL
-from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.formats.display import counted, one_line
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
 from opencompass_gpassk.metrics.sample_size import Variance, pilot_rates
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _run(args)
     except (ValueError, OSError) as error:
-        note(f'gpassk gate: {one_line(str(error))}')
+        note(f'gpassk gate: {error}')
     except Exception:  # Python's own exit code of 1 would mean that a bar is missed
         traceback.print_exc()
     return 2
@@ -96,7 +96,7 @@ def _run(args: argparse.Namespace) -> int:
     found = one_of_each(results_at(args.result, left_out.append), note)
     partial = unfinished((one.run for one in found), left_out.append)
     for told in left_out:
-        note(short_line(told))
+        note(told)
     shown: list[bool | None] = []
     for one in [one for one in found if not one.result.greedy] or found:
         table = one.table()

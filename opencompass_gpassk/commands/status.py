@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, add_run_argument
-from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.commands import add_command, add_run_argument, note
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.report.brief import Command, next_lines
 from opencompass_gpassk.results.read import ModelResult, find_results
@@ -99,7 +97,5 @@ def _contradiction(found: ModelResult) -> str | None:
     try:
         return found.contradiction(found.table())
     except ValueError as error:
-        print(
-            f'gpassk status: not compared with its trials: {one_line(str(error))}', file=sys.stderr
-        )
+        note(f'gpassk status: not compared with its trials: {error}')
         return None

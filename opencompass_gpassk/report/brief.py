@@ -10,7 +10,7 @@ from pathlib import Path
 from opencompass_gpassk.formats.display import counted, one_line
 from opencompass_gpassk.report.cells import BRACKETS
 from opencompass_gpassk.report.tables.table import Table, shown_notes, to_text, wrapped
-from opencompass_gpassk.results.result import Results, group_fields
+from opencompass_gpassk.results.result import Results
 from opencompass_gpassk.runs.task_states import State, TaskState
 
 MOST_CHECKS = 3
@@ -118,14 +118,7 @@ def end_of_job(
         ]
     told = [f'{state.name}: {state}' for state in undone]
     text = brief(tables, commands, intervals=intervals, others=others, undone=told)
-    return f'\n{text}\nReport{_groups(results)}: {page}\n'
-
-
-def _groups(results: Results) -> str:
-    """Return by what the report breaks metrics down, in brackets."""
-    every = (result for by_dataset in results.values() for result in by_dataset.values())
-    names = sorted(group_fields(every))
-    return f' (also by {", ".join(names)})' if names else ''
+    return f'\n{text}\nEvery k, threshold and group: {page}\n'
 
 
 def _warnings(tables: Sequence[Table]) -> list[str]:

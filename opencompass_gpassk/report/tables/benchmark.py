@@ -67,13 +67,17 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             [
                 *([] if k is None else threshold_notes(benchmark, k)),
                 *(uncertainty_notes(benchmark) if main else []),
+                *(sensitivity_notes(benchmark) if main else []),
             ],
             headline=[column.heading for column in columns if column.headline],
-            detail=[column.heading for column in columns if _is_detail(column)],
+            detail=[
+                one.heading
+                for one in columns
+                if one.metric and not one.headline and one.metric.family is not PASS
+            ],
             marks=marks,
             claims=claims,
             warnings=[*general, *ranked.notes] if main else [],
-            remarks=sensitivity_notes(benchmark) if main else [],
             main=main,
         )
     yield from _true_verdicts(benchmark)
@@ -140,11 +144,6 @@ def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None
                 headline = last and family not in (PASS, STABILITY_GAP)
                 columns.append(Column(metric.heading, metric, headline))
     return columns
-
-
-def _is_detail(column: Column) -> bool:
-    metric = column.metric
-    return not column.headline and metric is not None and metric.family is not PASS
 
 
 def true_verdict_tables(board: Board) -> list[Table]:

@@ -10,7 +10,6 @@ from typing import Any
 from opencompass_gpassk.compare.claims import (
     comparison_claims,
     margin_claims,
-    mean_claim,
     p_text,
     signed,
 )
@@ -208,11 +207,6 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
         * (check.difference.tests > 1)
         for check in checks
     ]
-
-
-def mean_line(one: Difference | None, data_sets: int) -> list[str]:
-    """Return the sentence on the mean of several data sets, if there is one."""
-    return [] if one is None else [mean_claim(one, data_sets)]
 
 
 def _verdict(check: Check) -> str:

@@ -84,7 +84,6 @@ class Table:
         marks: (row, column) → mark of a best metric, or one not distinguishable from the best, of
             its column; in a table of groups, among the rows of its group and k.
         claims: What the metrics and their tests say in sentences, shown before the notes.
-        remarks: Further notes, only for files.
         main: Whether it is shown at the end of a job; other tables are only in files.
     """
 
@@ -100,7 +99,6 @@ class Table:
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     claims: Sequence[str] = field(default=())
     warnings: Sequence[str] = field(default=())
-    remarks: Sequence[str] = field(default=())
     main: bool = False
 
     def in_brief(self) -> Table:
@@ -188,7 +186,7 @@ def shown_notes(
     best: str = STAR,
     with_intervals: Collection[str] | None = None,
 ) -> list[str]:
-    """Return a table's claims, legend, warnings, notes and remarks.
+    """Return a table's claims, legend, warnings and notes.
 
     Args:
         table: The table.
@@ -212,7 +210,6 @@ def shown_notes(
         *table.legend,
         *table.warnings,
         *table.notes,
-        *table.remarks,
     ]
 
 
