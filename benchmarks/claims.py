@@ -3,7 +3,7 @@
     python benchmarks/claims.py [--part nulls power boards margins missing sets copies plans]
                                 [--runs N] [--before CHECKOUT]
 
-A claim is "on these problems" or "for problems like these" (docs/claims.md). ``--before`` names a
+A claim is "on these problems" or "for problems like these" (docs/method.md). ``--before`` names a
 checkout of commit d6e0615, whose one claim, a test by sign flips, then stands beside both.
 
 Each cell draws the rates of P problems, then samples of both models, and repeats that. All numbers
