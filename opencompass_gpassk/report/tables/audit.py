@@ -31,19 +31,19 @@ PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 # Model, data set, number of problems, whose verdicts, the greatest k, metrics by key.
 TheirsRow = tuple[str, str, int, str, int, Mapping[str, float]]
 
-# Legends; docs/judges.md and docs/claims.md say the rest.
+# Legends; docs/judges.md says the rest.
 BASIS = (
     'agreement, kappa: over the trials that both judged, each weighted by its stratum '
     '(docs/judges.md)'
 )
 RATES = (
     'rates: of the right answers, and of the wrong ones; labels: equal answers share one '
-    '(docs/claims.md)'
+    '(docs/judges.md)'
 )
 PLAN = (
     'labels: of different answers; enough: the range is narrower than the interval for sampling. '
     'Without labels so far, 1 % of right answers are assumed to be called wrong, and 1 % of wrong '
-    'ones right (docs/claims.md)'
+    'ones right (docs/judges.md)'
 )
 THEIRS = 'problems: those that the other tool judged in whole; recorded: the verdicts of the result'
 

@@ -137,7 +137,7 @@ def comparison_tables(
     level = f'{100 * compared.level:.4g} %'
     legend = [
         f'{level}: interval on these problems; for problems like these. p: of the metric that was '
-        'tested; the others are not (docs/claims.md)'
+        'tested; the others are not (docs/method.md)'
     ]
     tables = [
         Table(
