@@ -1,10 +1,8 @@
 """Simulate how often claims about two models are false, and how often they are found.
 
-    python benchmarks/claims.py [--part nulls power boards margins missing sets copies plans]
-                                [--runs N] [--before CHECKOUT]
+    python benchmarks/claims.py > benchmarks/claims-simulated.md
 
-A claim is "on these problems" or "for problems like these" (docs/claims.md). ``--before`` names a
-checkout of commit d6e0615, whose one claim, a test by sign flips, then stands beside both.
+A claim is "on these problems" or "for problems like these" (docs/method.md).
 
 Each cell draws the rates of P problems, then samples of both models, and repeats that. All numbers
 are percent of the runs. By chance a rate of 5 % of 300 runs is 2.5 to 7.5 %. All parts together
@@ -30,12 +28,8 @@ take less than ten minutes of one CPU.
 from __future__ import annotations
 
 import argparse
-import importlib
-import sys
-import time
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -62,7 +56,7 @@ Draw = Callable[[np.random.Generator, int], Numbers]
 
 ACCURACY, MEAN, STRICT = Estimator('accuracy'), Estimator('mG-Pass', 8), Estimator('G-Pass', 8, 1.0)
 NAMES = {ACCURACY: 'accuracy', MEAN: 'mG-Pass@8', STRICT: 'G-Pass@8_1.0'}
-FLIPS, MARGIN, FEWEST, DRAWS = 999, 0.03, 6, 40
+FLIPS, MARGIN = 999, 0.03
 SHAPES: dict[str, Draw] = {
     'U': lambda rng, size: rng.beta(0.5, 0.4, size),
     'one peak': lambda rng, size: rng.beta(12, 8, size),
@@ -82,91 +76,6 @@ def truth(estimator: Estimator, rates: Numbers) -> Numbers:
     k = estimator.k
     chances = binom.pmf(np.arange(k + 1), k, np.asarray(rates)[..., None])
     return np.asarray(chances @ estimator(k, np.arange(k + 1)))
-
-
-def imported_from(checkout: str) -> SimpleNamespace:
-    """Return what d6e0615 tests claims with, imported beside this package."""
-    ours = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith('opencom')}
-    sys.path.insert(0, checkout)
-    try:
-        found = {
-            name: getattr(importlib.import_module(f'opencompass_gpassk.metrics.{module}'), name)
-            for name, module in {
-                'ClusterSums': 'clusters',
-                'sign_flip_test': 'paired',
-                'step_down': 'paired',
-                'bounded_mean_interval': 'share_intervals',
-                'expected': 'missing',
-                'right_among_missing': 'missing',
-                'Estimator': 'estimators',
-            }.items()
-        }
-    finally:
-        sys.path.remove(checkout)
-        for name in [name for name in sys.modules if name.startswith('opencom')]:
-            del sys.modules[name]
-        sys.modules.update(ours)
-    return SimpleNamespace(**found)
-
-
-class Before:
-    """The claims of d6e0615; NaN without a checkout."""
-
-    def __init__(self, checkout: str | None) -> None:
-        self._of = imported_from(checkout) if checkout else None
-
-    def pair(
-        self, estimator: Estimator, n: Integers, c: Integers, clusters: Integers | None = None
-    ) -> tuple[float, float]:
-        """Return whether it claims a difference, and the lower end of its interval."""
-        if self._of is None:
-            return np.nan, np.nan
-        values = estimator(n, c)
-        sums = self._of.ClusterSums.of((values[1] - values[0])[:, None], clusters)
-        drawn = self._drawn(estimator, n, c)
-        found = self._of.sign_flip_test(sums, flips=FLIPS, drawn=drawn)
-        differing = found.differing[0]
-        if drawn is not None:
-            differing = min(differing, (drawn != 0).sum(axis=1).mean())
-        low = found.low[0]
-        if differing < FEWEST:
-            ends = self._of.bounded_mean_interval(sums, np.array([-1.0]), np.array([1.0]), 0.95)
-            low = ends[0][0]
-        return float(found.p_value[0] <= 0.05 and differing >= FEWEST), float(low)
-
-    def _drawn(self, estimator: Estimator, n: Integers, c: Integers) -> Numbers | None:
-        """Return differences with equally many samples, shape (draws, P, 1), if n differs."""
-        if (n[0] == n[1]).all():
-            return None
-        rng, least = np.random.default_rng(0), n.min(axis=0)
-        right = [rng.hypergeometric(c[i], n[i] - c[i], least, (DRAWS, len(least))) for i in (0, 1)]
-        return (estimator(least, right[1]) - estimator(least, right[0]))[..., None]
-
-    def board(self, steps: Numbers) -> Numbers:
-        """Return which of the pairs it claims to differ, with the sign, shape (pairs,)."""
-        if self._of is None:
-            return np.full(steps.shape[1], np.nan)
-        certain = self._of.step_down(steps, flips=FLIPS) <= 0.05
-        certain &= (steps != 0).sum(axis=0) >= FEWEST
-        return np.where(certain, np.sign(steps.sum(axis=0)), 0.0)
-
-    def filled(self, estimator: Estimator, planned: int, known: Integers, c: Integers) -> float:
-        """Return whether it claims a difference where verdicts are missing."""
-        if self._of is None:
-            return np.nan
-        values = [
-            self._of.expected(
-                self._of.Estimator(estimator.kind, estimator.k, estimator.tau),
-                np.full(len(of_c), planned),
-                of_c,
-                self._of.right_among_missing(planned - of_known, of_known, of_c),
-            )
-            for of_known, of_c in zip(known, c, strict=True)
-        ]
-        same = (known.sum(axis=0) < 2 * planned) & (c[0] * known[1] == c[1] * known[0])
-        steps = np.where(same, 0.0, np.nan_to_num(values[1] - values[0]))
-        found = self._of.sign_flip_test(self._of.ClusterSums.of(steps[:, None]), flips=FLIPS)
-        return float(found.p_value[0] <= 0.05 and found.differing[0] >= FEWEST)
 
 
 def sampled(
@@ -218,9 +127,9 @@ def steady(rng: np.random.Generator, rates: Numbers, draw: Draw) -> Numbers:
     return np.full(len(rates), rates.mean())
 
 
-def nulls(runs: int, before: Before) -> None:
+def nulls(runs: int) -> None:
     """False claims of equal models."""
-    head = ('models', 'rates', 'problems', 'n', 'metric', 'these', 'like these', 'before')
+    head = ('models', 'rates', 'problems', 'n', 'metric', 'these', 'like these')
     table('Equal models: false claims, %', head)
     kinds = [
         *((same, 'U', p, n) for p, n in [(30, (16, 16)), (30, (64, 64)), (134, (16, 16))]),
@@ -242,7 +151,7 @@ def nulls(runs: int, before: Before) -> None:
         for estimator in (ACCURACY, MEAN, STRICT):
             if estimator.k > min(n) or (kind is steady and estimator is not ACCURACY):
                 continue
-            found = np.zeros((runs, 3))
+            found = np.zeros((runs, 2))
             for seed in range(runs):
                 rng = np.random.default_rng([1, problems, seed])
                 draw = SHAPES.get(shape, lambda rng, size: (np.arange(size) < 0.6 * size) * 1.0)
@@ -251,8 +160,7 @@ def nulls(runs: int, before: Before) -> None:
                 if two:  # the second language is a little harder
                     rates, other = (np.r_[x, expit(odds(x) - 0.3)] for x in (rates, other))
                 of = sampled(rng, [rates, other], np.array(n)[:, None])
-                signs = np.abs(tested(estimator, *of, clusters))
-                found[seed] = *signs, before.pair(estimator, *of, clusters)[0]
+                found[seed] = np.abs(tested(estimator, *of, clusters))
             mean = found.mean(axis=0)
             if kind is drawn_apart:
                 mean[0] = np.nan
@@ -274,41 +182,40 @@ def better(rng: np.random.Generator, rates: Numbers, skill: float = 0.4) -> Numb
     return np.asarray(expit(odds(rates) + skill + 0.5 * rng.normal(size=rates.shape)))
 
 
-def power(runs: int, before: Before) -> None:
+def power(runs: int) -> None:
     """Claims found."""
     table(
         'A better model: claims, %',
-        ('rates', 'problems', 'n', 'metric', 'these', 'like these', 'before'),
+        ('rates', 'problems', 'n', 'metric', 'these', 'like these'),
     )
     for shape, problems, n in [('U', 30, 64), ('U', 134, 16), ('one peak', 60, 16), ('U', 60, 8)]:
         for estimator in (ACCURACY, MEAN, STRICT):
-            found = np.zeros((runs, 3))
+            found = np.zeros((runs, 2))
             for seed in range(runs):
                 rng = np.random.default_rng([2, problems, seed])
                 rates = SHAPES[shape](rng, problems)
                 of = sampled(rng, [rates, better(rng, rates)], n)
-                signs = np.array(tested(estimator, *of)) > 0
-                found[seed] = *signs, before.pair(estimator, *of)[0]
+                found[seed] = np.array(tested(estimator, *of)) > 0
             mean = found.mean(axis=0)
             mean[1] = mean[1] if problems >= 50 else np.nan
             row([shape, problems, n, NAMES[estimator]], mean)
 
 
-def boards(runs: int, before: Before) -> None:
+def boards(runs: int) -> None:
     """Boards of twelve models."""
     pairs = list(combinations(range(12), 2))
     table(
         'Boards of 12 models, G-Pass@8_1.0: boards with a false claim, and pairs told apart, %',
         (
-            *('models', 'problems', 'n', 'false: these', 'false: like these', 'false: before'),
-            *('found: these', 'found: like these', 'found: before'),
+            *('models', 'problems', 'n', 'false: these', 'false: like these'),
+            *('found: these', 'found: like these'),
         ),
     )
     for kind, problems, n in [
         *((kind, 30, 64) for kind in ('same', 'swapped', 'unequal')),
         *((kind, 60, 16) for kind in ('same', 'swapped', 'unequal')),
     ]:
-        found = np.full((runs, 6), np.nan)
+        found = np.zeros((runs, 4))
         for seed in range(runs):
             rng = np.random.default_rng([3, problems, seed])
             rates = SHAPES['U'](rng, problems)
@@ -323,28 +230,26 @@ def boards(runs: int, before: Before) -> None:
             family = two_lines(steps, flips=FLIPS)
             means = truth(STRICT, p).mean(axis=1)
             true = np.sign([round(means[b] - means[a], 12) for a, b in pairs])
-            signs = [family.these.signs, family.like_these.signs, before.board(steps.values)]
-            for place, sign in enumerate(signs):
-                if not np.isnan(sign).any():
-                    found[seed, place] = ((sign != 0) & (sign != true)).any()
-                    found[seed, 3 + place] = ((sign != 0) & (sign == true)).mean()
+            for place, sign in enumerate([family.these.signs, family.like_these.signs]):
+                found[seed, place] = ((sign != 0) & (sign != true)).any()
+                found[seed, 2 + place] = ((sign != 0) & (sign == true)).mean()
         mean = found.mean(axis=0)
         if kind == 'unequal':
-            mean[1:3] = np.nan  # the order of the population is another question
+            mean[1] = np.nan  # the order of the population is another question
         else:
-            mean[3:] = np.nan
+            mean[2:] = np.nan
         if problems < 50:
-            mean[[1, 4]] = np.nan
+            mean[[1, 3]] = np.nan
         row([kind, problems, n], mean)
 
 
-def margins(runs: int, before: Before) -> None:
+def margins(runs: int) -> None:
     """Claims that a model is at most 3 points less stable, which it is not."""
     table(
         'At most 3 points less stable, although it is exactly so in the population: claims, %',
         (
             *('rates', 'what differs', 'problems', 'metric', 'these: false'),
-            *('like these', 'like these, without allowance', 'before'),
+            *('like these', 'like these, without allowance'),
         ),
     )
     for shape, kind, problems, estimator in [
@@ -362,7 +267,7 @@ def margins(runs: int, before: Before) -> None:
             ),
             *(-20, 0),
         )
-        found = np.zeros((runs, 4))
+        found = np.zeros((runs, 3))
         for seed in range(runs):
             rng = np.random.default_rng([4, problems, seed])
             rates = SHAPES[shape](rng, problems)
@@ -379,12 +284,8 @@ def margins(runs: int, before: Before) -> None:
                 family.these.low[0] > -MARGIN >= lost,
                 rare > -MARGIN,
                 low > -MARGIN,
-                before.pair(estimator, n, c)[1] > -MARGIN,
             )
-        mean = found.mean(axis=0)
-        if np.isnan(before.pair(estimator, n, c)[1]):
-            mean[3] = np.nan
-        row([shape, kind, problems, NAMES[estimator]], mean)
+        row([shape, kind, problems, NAMES[estimator]], found.mean(axis=0))
 
 
 HIDDEN: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
@@ -399,18 +300,18 @@ HIDDEN: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
 }
 
 
-def missing(runs: int, before: Before) -> None:
+def missing(runs: int) -> None:
     """Claims where verdicts are missing."""
     table(
         'Missing verdicts, 60 problems: false claims of equal models, and claims of a better, %',
         (
             *('missing', 'metric', 'n', 'false: like the rest', 'false: survives'),
-            *('false: before', 'found: like the rest', 'found: survives', 'found: before'),
+            *('found: like the rest', 'found: survives'),
         ),
     )
     for estimator, n in [(STRICT, 8), (STRICT, 24), (ACCURACY, 8), (ACCURACY, 24)]:
         for name, shares in HIDDEN.items():
-            found = np.zeros((2, runs, 3))
+            found = np.zeros((2, runs, 2))
             for effect, seed in np.ndindex(2, runs):
                 rng = np.random.default_rng([5, n, seed])
                 rates = SHAPES['U'](rng, 60)
@@ -425,21 +326,18 @@ def missing(runs: int, before: Before) -> None:
                 sign = tested(estimator, known, c, planned=planned)[0]
                 worst = against_claim(planned, known, (sign + 1) // 2)
                 stands = sign != 0 and tested(estimator, worst, c, planned=planned)[0] == sign
-                found[effect, seed] = sign != 0, stands, before.filled(estimator, n, known, c)
+                found[effect, seed] = sign != 0, stands
             row([name, NAMES[estimator], n], found.mean(axis=1).ravel())
 
 
-def sets(runs: int, before: Before) -> None:
+def sets(runs: int) -> None:
     """Four data sets in one test."""
     table(
         'Four data sets, G-Pass@8_1.0: claims, %',
-        (
-            *('second model', 'one test: these', 'one test: like these'),
-            *('any of four at 5 %: these', 'any of four: before'),
-        ),
+        ('second model', 'one test: these', 'one test: like these', 'any of four: these'),
     )
     for skill in (None, 0.25):
-        found = np.zeros((runs, 4))
+        found = np.zeros((runs, 3))
         for seed in range(runs):
             rng = np.random.default_rng([6, seed])
             parts: list[Steps] = []
@@ -449,19 +347,19 @@ def sets(runs: int, before: Before) -> None:
                 other = rates if skill is None else better(rng, rates, skill)
                 of = sampled(rng, [rates, other], 16)
                 parts.append(paired_steps(STRICT, *of))
-                alone.append((tested(STRICT, *of)[0] != 0, before.pair(STRICT, *of)[0]))
+                alone.append(tested(STRICT, *of)[0] != 0)
             steps, weights = averaged(parts)
             family = two_lines(steps, weights=weights, flips=FLIPS)
             signs = [abs(line.signs[0]) for line in (family.these, family.like_these)]
-            found[seed] = *signs, *np.max(alone, axis=0)
+            found[seed] = *signs, any(alone)
         row(['equal' if skill is None else f'better by {skill}'], found.mean(axis=0))
 
 
-def copies(runs: int, before: Before) -> None:
+def copies(runs: int) -> None:
     """Samples that copy others."""
     table(
         'Copies, 30 problems, G-Pass@8_1.0, equal models: %',
-        ('samples', 'claims if samples are trusted', 'withheld', 'false claims', 'before'),
+        ('samples', 'claims if samples are trusted', 'withheld', 'false claims'),
     )
     cases = {
         '16 responses': (16, True, 0.0),
@@ -470,7 +368,7 @@ def copies(runs: int, before: Before) -> None:
         '16 at a low temperature, most equal': (16, True, 0.8),
     }
     for name, (drawn, long, equal) in cases.items():
-        found = np.zeros((runs, 4))
+        found = np.zeros((runs, 3))
         for seed in range(runs):
             rng = np.random.default_rng([7, seed])
             rates = SHAPES['U'](rng, 30)
@@ -495,11 +393,11 @@ def copies(runs: int, before: Before) -> None:
                 for of in text
             ]
             withheld = any(audit.copies for audit in audits)
-            found[seed] = claim, withheld, claim and not withheld, before.pair(STRICT, n, c)[0]
+            found[seed] = claim, withheld, claim and not withheld
         row([name], found.mean(axis=0))
 
 
-def plans(runs: int, before: Before) -> None:
+def plans(runs: int) -> None:
     """Planned and delivered margins of error."""
     table(
         'Margins of error in points (these, like these), and how often the range holds them, %',
@@ -551,14 +449,12 @@ def main() -> None:
     )
     parser.add_argument('--part', nargs='+', choices=PARTS, default=list(PARTS))
     parser.add_argument('--runs', type=int, default=300, help='runs of a cell (default: 300)')
-    parser.add_argument('--before', metavar='CHECKOUT', help='a checkout of d6e0615')
     args = parser.parse_args()
-    before = Before(args.before)
+    print(f'# Simulated claims\n\n{(__doc__ or "").strip()}')
     for name in args.part:
-        start = time.process_time()
         runs = args.runs if name not in ('boards', 'missing', 'margins') else args.runs // 4
-        PARTS[name](runs, before)
-        print(f'\n{runs} runs a cell, {time.process_time() - start:.0f} s of CPU', flush=True)
+        PARTS[name](runs)
+        print(f'\n{runs} runs a cell.', flush=True)
 
 
 if __name__ == '__main__':

@@ -1,6 +1,6 @@
 """Measure the bias of metrics when verdicts are missing, under four rules for the missing ones.
 
-    python benchmarks/missing.py --markdown missing.md
+    python benchmarks/missing.py --models 20 --markdown benchmarks/missing.md
 
 A simulated model has 400 problems with rates of its own: U-shaped (nearly all problems are solved
 always or never), with one peak, or a mix of solved, hopeless and uncertain ones, which no Beta
@@ -150,7 +150,8 @@ def main() -> None:
     lines += ['', 'Mean of the absolute biases over rates and metrics:', '', *means]
     print('\n'.join(lines[-len(means) - 2 :]))
     if args.markdown:
-        args.markdown.write_text('\n'.join(lines) + '\n', encoding='utf-8')
+        head = f'# Bias with missing verdicts\n\n{(__doc__ or "").strip()}\n\n'
+        args.markdown.write_text(head + '\n'.join(lines) + '\n', encoding='utf-8')
 
 
 if __name__ == '__main__':

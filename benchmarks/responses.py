@@ -1,6 +1,6 @@
 """Judge labelled responses of real models by our rules, Math-Verify and OpenCompass, side by side.
 
-    GPASSK_TEST_DATA=FOLDER python benchmarks/responses.py
+    GPASSK_TEST_DATA=FOLDER python benchmarks/responses.py > benchmarks/responses.md
 
 FOLDER holds ``responses/real.jsonl`` and ``more.jsonl``: rows with ``gold``, ``answer`` (the raw
 response), ``question``, ``label`` (whether it is right) and ``kind`` (where it is from). Each judge
@@ -85,22 +85,21 @@ def main() -> None:
     folder = Path(os.environ['GPASSK_TEST_DATA'])
     lines = [line for file in FILES for line in (folder / file).read_text('utf-8').splitlines()]
     rows = [{**row, 'gold': str(row['gold'])} for row in map(json.loads, lines)]
+    print(f'# Labelled responses\n\n{(__doc__ or "").strip()}\n')
     columns = []
     for judge in (ours, math_verify, opencompass):
         start = time.perf_counter()
         columns.append(judge(rows))
-        print(f'{judge.__name__}: {time.perf_counter() - start:.1f} s for {len(rows)} rows')
+        print(f'- {judge.__name__}: {time.perf_counter() - start:.1f} s for {len(rows)} rows')
     times = []
     for row in rows:
         start = time.perf_counter()
         read(row)
         times.append(1000 * (time.perf_counter() - start))
-    print(f'reading a response: median {statistics.median(times):.1f} ms, most {max(times):.0f} ms')
-    print(
-        '| from | right | '
-        + ' | '.join(judge.__name__ for judge in (ours, math_verify, opencompass))
-    )
-    print('|---' * 5 + '|')
+    told = f'median {statistics.median(times):.1f} ms, most {max(times):.0f} ms'
+    print(f'- reading a response: {told}\n')
+    names = ' | '.join(judge.__name__ for judge in (ours, math_verify, opencompass))
+    print(f'| from | right | {names} |\n{"|---" * 5}|')
     for kind in (*dict.fromkeys(row['kind'] for row in rows), 'all'):
         chosen = [i for i, row in enumerate(rows) if kind in (row['kind'], 'all')]
         right = sum(rows[i]['label'] for i in chosen)
@@ -112,7 +111,7 @@ def main() -> None:
     for flag in (True, False):
         answered = [row for row in cut_at_random(rows, flag) if read(row) is not None]
         found = Counter(ours(answered))
-        print(f'cut at random, {flag=}: {found[True]} read as right, {found[False]} as wrong')
+        print(f'\ncut at random, {flag=}: {found[True]} read as right, {found[False]} as wrong')
 
 
 if __name__ == '__main__':

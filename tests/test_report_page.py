@@ -130,7 +130,7 @@ def test_pairs_are_differences_of_the_metrics(data: PageData) -> None:
     """A difference is that of the two metrics in the table, and lies in its interval."""
     (shown,) = data.data_sets
     for one in shown.differences[0, 1]:
-        low, high, _ = one.headline
+        low, high = one.headline[:2]
         assert low <= one.difference <= high
         first, second = (entry.metric(one.metric) for entry in shown.entries)
         assert first is not None and second is not None

@@ -1,4 +1,4 @@
-"""docs/stability.md promises what exists, and all that is public."""
+"""docs/architecture.md promises what exists, and all that is public."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import opencompass_gpassk
 from opencompass_gpassk.commands.main import COMMANDS
 from opencompass_gpassk.trials import SCHEMA
 
-PAGE = (Path(__file__).parents[1] / 'docs/stability.md').read_text('utf-8')
+PAGE = (Path(__file__).parents[1] / 'docs/architecture.md').read_text('utf-8')
 
 
 def promised(part: str) -> list[str]:

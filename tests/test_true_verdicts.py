@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -236,10 +237,11 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     samples = tmp_path / 'samples.jsonl'
     samples.write_text('\n'.join(map(json.dumps, rows)))
     score = ['score', str(samples), '-k', '4', '-o']
-    assert main([*score, str(tmp_path / 'a.json')]) == 0
+    assert main([*score, str(tmp_path / 'a.json'), '--all']) == 0
     assert 'independent errors of verdicts would change G-Pass@4_1.0' in capsys.readouterr().out
     assert main(['audit', str(tmp_path / 'a.json'), '--plan']) == 0
-    assert 'enough' in capsys.readouterr().out
+    planned = capsys.readouterr().out
+    assert 'all labelled' in planned and not re.search(r'(?<!\d)0\.0(?!\d)', planned)
     labels = tmp_path / 'labels.jsonl'
     assert main(['audit', str(tmp_path / 'a.json'), '--draw', str(labels)]) == 0
     told = [json.loads(line) for line in labels.read_text().splitlines()]
@@ -251,7 +253,7 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     shown = capsys.readouterr().out
     assert 'right answers called wrong, %' in shown
     assert 'metrics under true verdicts' in shown
-    assert main([*score, str(tmp_path / 'b.json')]) == 0
+    assert main([*score, str(tmp_path / 'b.json'), '--all']) == 0
     assert 'metrics under true verdicts' in capsys.readouterr().out
     first, second = (
         json.loads((tmp_path / name).read_text())['judge_error'] for name in ('a.json', 'b.json')

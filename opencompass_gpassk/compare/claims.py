@@ -61,14 +61,21 @@ def _single(entry: Entry) -> list[str]:
     of = f'{problems - left} of the {problems} problems' if left else _these(problems)
     name = short_line(entry.label, LONGEST_NAME)
     told = [
-        f'{name} solves {_said(entry, every)} of {of} in all {k} attempts and '
+        f'{name} solves {_said(entry, every)} of {of} in {_attempts(k)} and '
         f'{_said(entry, some)} in at least one'
     ]
     value = result.metric(every)
     if isinstance(value, Estimate):
         low, high = value.interval
-        told.append(f'For problems like these: {low:.0f} to {high:.0f} % in all {k} attempts')
+        ends = result.bounds_of(every) or (value, value)
+        if max(value - ends[0], ends[1] - value) >= MOVED:  # the first sentence tells their range
+            low, high = max(low - value + ends[0], 0.0), min(high - value + ends[1], 100.0)
+        told.append(f'For problems like these: {low:.0f} to {high:.0f} % in {_attempts(k)}')
     return told
+
+
+def _attempts(k: int | None) -> str:
+    return 'both attempts' if k == 2 else f'all {k} attempts'
 
 
 def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
@@ -90,16 +97,22 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
     on = _on_these(test)
     among = '' if len(order) == len(entries) else f' of the {len(order)} models compared'
     share, other = _said(entries[top], metric), _said(entries[nearest], metric)
-    how = f'solves {share} in all {metric.k} attempts'
+    how = f'solves {share} in {_attempts(metric.k)}'
     if (metric.family, metric.tau) != (G_PASS, 1.0):
         how = f'has {share} in {metric.heading}'
     if not undecided:
         head = f'{on} {name[top]} is the {best}{among}: it {how}, {name[nearest]} {other}'
-    elif len(undecided) == 1 and test.fragile:
+    elif all(tests[place].fragile for place in undecided):
+        first, second = (_value(entries[place], metric) for place in (top, nearest))
+        strict = (metric.family, metric.tau) == (G_PASS, 1.0)
         head = (
-            f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({share} and {other} in '
-            f'{metric.heading}), but {_missing(test)} could explain it'
+            f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({first:.0f} and {second:.0f} % in '
+            f'{f"all {metric.k} attempts" if strict else metric.heading}), but '
+            f'{_missing(test)} could explain it'
         )
+        least = (entries[top].result.bounds_of(metric) or (math.nan,))[0]
+        told = f'With those wrong it would be {least:.0f} and {second:.0f} %'
+        return [head, f'{told}: no significant lead', others_claim(test)]
     elif len(undecided) == 1 and len(rivals) > 1:
         head = f'{on} {name[top]} is {_stable(metric, "better")} than all but {name[nearest]}'
         head += f'{among}: it {how}, that {other}'
@@ -109,8 +122,10 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         rest = len(undecided) + 1 - len(lead)
         head = f'{on} {named}{f" and {rest} more" * bool(rest)} lead{among}; '
         head += f'which is {_stable(metric, "better")} is undecided'
+    wrong = f", also if {name[top]}'s missing verdicts are all wrong"
+    whatever = wrong if test.claim and test.missing[1] else ''
     alone = '; gpassk compare tests two models by themselves' if test.tests > 1 else ''
-    return [head, f'Difference {_points(test)}{alone}', others_claim(test)]
+    return [head, f'Difference {_points(test)}{whatever}{alone}', others_claim(test)]
 
 
 def versions_claim(entries: Sequence[Entry]) -> str:
@@ -194,10 +209,7 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
 def others_claim(one: Difference) -> str:
     """Return a sentence on what a difference says of problems like these."""
     if math.isnan(one.like_these.low) or one.few:
-        return (
-            f'For problems like these: not tested, since a test needs {one.questions_needed} '
-            f'questions and these are {one.questions}'
-        )
+        return one.few_told
     line = _line(one.like_these, one)
     if one.claim_like_these:
         return f'For problems like these, too: {line}'
@@ -228,10 +240,11 @@ def margin_claims(compared: Comparison, margin: float) -> list[str]:
     words = {True: 'shown', False: 'no, it is more than that', None: 'undecided'}
     these = compared.as_stable(margin)
     told = [f'{_on_these(one)} {asked}: {words[these]}']
+    why = 'since it is not shown on these' if not these else ''
     if these and not one.few:
-        others = compared.as_stable_like_these(margin)
-        rare = 'allowing for hard kinds of problems that were not asked'
-        told.append(f'For problems like these: {words[others]}, {rare}')
+        why = 'allowing for hard kinds of problems that were not asked'
+    others = compared.as_stable_like_these(margin)
+    told.append(f'For problems like these: {words[others]}, {why or one.few_told}')
     return told
 
 
@@ -257,18 +270,20 @@ def _if_missing(compared: Comparison) -> str:
         return ''
     if one.fragile:
         winner = int(one.these.sign * one.better > 0)
-        lacking = (compared.a, compared.b)[winner if one.missing[winner] else 1 - winner]
-        if lacking.run is None:
+        missed = (compared.a, compared.b)[winner]
+        if missed.run is None:
             return 'To decide them: gpassk score with --judge cascade'
-        return f'To decide them: gpassk rescore {shlex.quote(str(lacking.run))} --judge cascade'
+        return f'To decide them: gpassk rescore {shlex.quote(str(missed.run))} --judge cascade'
     needed = compared.needed
+    lacking = counted(sum(one.missing), 'missing verdict')
     if needed is None:
-        return f'It holds whatever the {_missing(one)} are'
-    return f'{needed} of the {_missing(one)} would have to go against it to take it away'
+        return f'It holds whatever the {lacking} are'
+    return f'{needed} of the {lacking} would have to go against it to take it away'
 
 
 def _missing(one: Difference) -> str:
-    return counted(sum(one.missing), 'missing verdict')
+    """Return the missing verdicts that could explain a claim, which are the winner's."""
+    return counted(one.missing[int(one.headline.sign > 0)], 'missing verdict')
 
 
 def _on_these(one: Difference) -> str:

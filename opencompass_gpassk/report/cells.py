@@ -25,7 +25,7 @@ class Mark(Enum):
     NEAR = 'not distinguishable from the best'
 
 
-# Of intervals; docs/intervals.md explains them.
+# Of intervals; docs/method.md explains them.
 METHODS = {
     'bca': 'BCa bootstrap',
     'percentile': 'percentile bootstrap',
@@ -92,12 +92,10 @@ def interval_legend(cells: Iterable[Cell], style: str | None) -> list[str]:
     share = f'{told} % ' if told else ''
     if style == PLUS_MINUS:
         reading = f'half the width of the {share}interval, which may be longer on one side'
-        return [f'{PLUS_MINUS}: {reading} (docs/intervals.md)']
+        return [f'{PLUS_MINUS}: {reading} (docs/method.md)']
     methods = [name for key, name in METHODS.items() if any(one.method == key for one in shown)]
     made = f'{", ".join(methods)}: ' if methods else ''
-    return [
-        f'[low, high]: {share}intervals for a population of such problems ({made}docs/intervals.md)'
-    ]
+    return [f'[low, high]: {share}intervals for problems like these ({made}docs/method.md)']
 
 
 def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few: str) -> list[str]:
@@ -116,7 +114,7 @@ def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few:
     if Mark.NEAR in marks:
         told.append(f'{near}: may be as good')
     if marks:
-        told[-1] += ' (docs/claims.md)'
+        told[-1] += ' (docs/method.md)'
     if few:
         told.append(few_legend(few))
     return ['; '.join(told)] if told else []

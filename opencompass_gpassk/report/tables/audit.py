@@ -31,18 +31,19 @@ PlanRow = tuple[str, str, str, float, Mapping[int, float]]
 # Model, data set, number of problems, whose verdicts, the greatest k, metrics by key.
 TheirsRow = tuple[str, str, int, str, int, Mapping[str, float]]
 
-# Legends; docs/judges.md and docs/claims.md say the rest.
+# Legends; docs/judges.md says the rest.
 BASIS = (
     'agreement, kappa: over the trials that both judged, each weighted by its stratum '
     '(docs/judges.md)'
 )
 RATES = (
     'rates: of the right answers, and of the wrong ones; labels: equal answers share one '
-    '(docs/claims.md)'
+    '(docs/judges.md)'
 )
 PLAN = (
-    'labels: of different answers; enough: the range is narrower than the interval for sampling '
-    '(docs/claims.md)'
+    'labels: of different answers; enough: the range is narrower than the interval for sampling. '
+    'Without labels so far, 1 % of right answers are assumed to be called wrong, and 1 % of wrong '
+    'ones right (docs/judges.md)'
 )
 THEIRS = 'problems: those that the other tool judged in whole; recorded: the verdicts of the result'
 
@@ -80,7 +81,8 @@ def audit_tables(
         f'unjudged: {first}',
         f'unjudged: {second}',
     ]
-    overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
+    title = f'Agreement of {first} and {second}'
+    overview = Table(title, columns, rows, [BASIS], detail=columns[-2:], main=True)
     tables = [overview, *(_confusion(one, names) for one in comparisons)]
     judged = [one for one in labels if one[0].trial.verdict is not Verdict.UNJUDGED]
     if judged:
@@ -97,7 +99,7 @@ def _errors_table(labels: Sequence[Labelled]) -> Table:
     for rate, low, high in rates.tolist():
         cells += [_number(rate, 2), _range(low, high, 2)]
     columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', LEVEL))]
-    return Table('Errors of the recorded verdicts', columns, [cells], [RATES])
+    return Table('Errors of the recorded verdicts', columns, [cells], [RATES], main=True)
 
 
 def plan_table(rows: Sequence[PlanRow]) -> Table:
@@ -107,10 +109,16 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
     for *names, sampling, halves in rows:
         enough = next((str(m) for m, half in halves.items() if half < sampling), f'> {labels[-1]}')
         enough = '–' if math.isnan(sampling) else enough
-        cells.append([*names, *(_number(one, 1) for one in (sampling, *halves.values())), enough])
+        margins = [_margin(half) for half in halves.values()]
+        cells.append([*names, _number(sampling, 1), *margins, enough])
     columns = ['model', 'data set', 'metric', 'sampling', *(f'{m} labels' for m in labels)]
     title = 'Half the width of the 95 % range due to wrong verdicts, in points'
     return Table(title, [*columns, 'enough'], cells, [PLAN])
+
+
+def _margin(half: float) -> Cell:
+    """Return a margin of error, which is never said to be 0: it would be if all are labelled."""
+    return 'all labelled' if half == 0 else '<0.1' if half < 0.05 else _number(half, 1)
 
 
 def theirs_table(rows: Sequence[TheirsRow]) -> Table:
@@ -130,7 +138,8 @@ def theirs_table(rows: Sequence[TheirsRow]) -> Table:
         'pass@k',
         'G-Pass@k_1.0',
     ]
-    return Table('Metrics under the verdicts of the other tool', columns, cells, [THEIRS])
+    title = 'Metrics under the verdicts of the other tool'
+    return Table(title, columns, cells, [THEIRS], main=True)
 
 
 def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:

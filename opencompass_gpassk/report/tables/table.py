@@ -25,27 +25,29 @@ from opencompass_gpassk.results.result import Few
 
 
 def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return names cut in the middle to at most ``most`` characters; different ones stay different.
+    """Return names of at most ``most`` characters; different ones stay different.
 
-    The end is kept since model names often differ there, in a version or a data set.
+    A long name loses what it shares with the others: one part near its middle, else two. It stays
+    whole if no such short form tells it from all of them.
     """
-    short = [_without_middle(name, most) for name in names]
-    of_short: dict[str, list[str]] = {}
-    for name, one in zip(names, short, strict=True):
-        if name not in of_short.setdefault(one, []):
-            of_short[one].append(name)
-    numbers = {n: i for same in of_short.values() if len(same) > 1 for i, n in enumerate(same, 1)}
     return [
-        f'{_without_middle(name, most - 5)} ({numbers[name]})' if name in numbers else one
-        for name, one in zip(names, short, strict=True)
+        name if len(name) <= most else _shortened(name, {*names} - {name}, most) for name in names
     ]
 
 
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    end = most // 2
-    return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
+def _shortened(name: str, others: Collection[str], most: int) -> str:
+    for tail in sorted(range(1, most - 1), key=lambda tail: abs(tail - most // 2)):
+        head, end = name[: most - 1 - tail], name[-tail:]
+        if not any(one.startswith(head) and one.endswith(end) for one in others):
+            return f'{head}…{end}'
+    third = (most - 2) // 3
+    head, end = name[:third], name[-third:]
+    alike = [one for one in others if one.startswith(head) and one.endswith(end)]
+    for start in range(third, len(name) - third, max(third // 2, 1)):
+        middle = name[start : start + third]
+        if not any(middle in one[third:] for one in alike):
+            return f'{head}…{middle}…{end}'
+    return name
 
 
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
@@ -80,10 +82,10 @@ class Table:
         breakdown: The field by which rows group the problems, '' for none.
         decimals: Decimals shown of each metric.
         headline: Headings of the columns whose intervals are shown in the terminal.
+        detail: Headings of the columns that are not shown in brief.
         marks: (row, column) → mark of a best metric, or one not distinguishable from the best, of
             its column; in a table of groups, among the rows of its group and k.
         claims: What the metrics and their tests say in sentences, shown before the notes.
-        remarks: Further notes, only for files.
         main: Whether it is shown at the end of a job; other tables are only in files.
     """
 
@@ -95,11 +97,23 @@ class Table:
     breakdown: str = ''
     decimals: int = 1
     headline: Collection[str] = field(default=())
+    detail: Collection[str] = field(default=())
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     claims: Sequence[str] = field(default=())
     warnings: Sequence[str] = field(default=())
-    remarks: Sequence[str] = field(default=())
     main: bool = False
+
+    def in_brief(self) -> Table:
+        """Return the main columns alone, without notes."""
+        kept = [i for i, name in enumerate(self.columns) if name not in self.detail]
+        return Table(
+            self.title,
+            [self.columns[i] for i in kept],
+            [[row[i] for i in kept] for row in self.rows],
+            decimals=self.decimals,
+            headline=self.headline,
+            marks={(row, kept.index(i)): m for (row, i), m in self.marks.items() if i in kept},
+        )
 
 
 def to_text(
@@ -174,7 +188,7 @@ def shown_notes(
     best: str = STAR,
     with_intervals: Collection[str] | None = None,
 ) -> list[str]:
-    """Return a table's claims, legend, warnings, notes and remarks.
+    """Return a table's claims, legend, warnings and notes.
 
     Args:
         table: The table.
@@ -198,7 +212,6 @@ def shown_notes(
         *table.legend,
         *table.warnings,
         *table.notes,
-        *table.remarks,
     ]
 
 
