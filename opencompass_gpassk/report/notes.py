@@ -203,8 +203,10 @@ def uncertainty_notes(benchmark: Benchmark) -> list[str]:
     more = 'labels of verdicts (gpassk audit)' if most == 'verdicts' else f'more {most}'
     advice = f'{more} would help most'
     if most == 'problems' and samples <= NEGLIGIBLE:
-        advice = "more problems would help, more samples won't"
-    return [f'the uncertainty of {metric.heading} comes to {told}: {advice}']
+        advice = 'more problems would help, more samples only on these problems'
+    return [
+        f'for problems like these the uncertainty of {metric.heading} comes to {told}: {advice}'
+    ]
 
 
 def sensitivity_notes(benchmark: Benchmark) -> list[str]:
