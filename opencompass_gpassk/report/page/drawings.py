@@ -18,28 +18,9 @@ from opencompass_gpassk.results.result import Estimate, Few
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
 LIGHT = ('#0861f0', '#d63f10', '#491c56', '#b94e8c', '#64082d', '#ac37bc', '#231d85', '#d00f4d')
 DARK = ('#157ffd', '#facf05', '#329249', '#f5d285', '#15ecf9', '#bd7302', '#348dc9', '#7ce2b3')
-DASHES = ('', '7 3', '2 3', '9 3 2 3', '13 4', '4 2 1 2', '1 2', '6 2 2 2 2 2')
-MARKERS = (
-    'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z',
-    'M-4-4h8v8h-8z',
-    'M0-5.5l5.5 5.5-5.5 5.5-5.5-5.5z',
-    'M0-5l5 9h-10z',
-    'M0 5l5-9h-10z',
-    'M-5-1.7h3.3v-3.3h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3z',
-    'M-5-3h10v6h-10z',
-    'M-3-5h6v10h-6z',
-)
 LONGEST_LABEL = 30
 TOO_FEW = 'too few'
 KINDS = ('always', 'maybe', 'sometimes', 'never')
-
-
-def look(index: int) -> tuple[int, int]:
-    """Return the numbers of colour and marker, and of the dash, of the model with this index.
-
-    The first eight models differ in all three, the next in their combination.
-    """
-    return index % len(LIGHT), (index + index // len(LIGHT)) % len(DASHES)
 
 
 def short_names(names: Sequence[str], most: int) -> list[str]:
@@ -184,7 +165,7 @@ class Curve:
 
     Attributes:
         label: The model.
-        index: Decides how it looks, see :func:`look`.
+        index: The number of its colour.
         points: τ → metric in percent.
     """
 
@@ -243,12 +224,10 @@ def curves_over_tau(curves: Sequence[Curve], taus: Sequence[float], k: int) -> M
 
 
 def _curve(one: Curve, x: Scale, y: Scale, aside: float) -> Markup:
-    colour, dash = look(one.index)
     line = ' '.join(f'{x(tau):.0f},{y(value):.1f}' for tau, value in one.points.items())
-    dashes = Markup(' stroke-dasharray="{}"').format(DASHES[dash]) if DASHES[dash] else ''
     points = Markup('').join(
         Markup(
-            '<g><title>{}, τ = {}: {} {}</title>{}<use href="#k{}" x={:.0f} y={:.1f} /></g>'
+            '<g><title>{}, τ = {}: {} {}</title>{}<circle cx={:.0f} cy={:.1f} r=3.5 /></g>'
         ).format(
             one.label,
             tau,
@@ -259,15 +238,12 @@ def _curve(one: Curve, x: Scale, y: Scale, aside: float) -> Markup:
             )
             if (ends := interval_of(value))
             else '',
-            colour,
             x(tau),
             y(value),
         )
         for tau, value in one.points.items()
     )
-    return Markup('<g class="m{}"><polyline points="{}"{}/>{}</g>').format(
-        colour, line, dashes, points
-    )
+    return Markup('<g class="m{}"><polyline points="{}"/>{}</g>').format(one.index, line, points)
 
 
 def _labels(curves: Sequence[Curve], y: Scale, lowest: float) -> Iterable[Markup]:
@@ -277,8 +253,6 @@ def _labels(curves: Sequence[Curve], y: Scale, lowest: float) -> Iterable[Markup
     for i in range(1, len(places)):
         places[i] = max(places[i], places[i - 1] + APART)
     over = max(0.0, places[-1] - lowest)
-    for i in range(len(places)):
-        places[-1 - i] = min(places[-1 - i], lowest - APART * i) if over else places[-1 - i]
     for at, (end, place) in zip(places, ends, strict=True):
         one = curves[place]
         right = WIDTH - RIGHT
@@ -286,13 +260,13 @@ def _labels(curves: Sequence[Curve], y: Scale, lowest: float) -> Iterable[Markup
             '<g class="m{}"><path class=to d="M{} {:.0f}L{} {:.0f}"/><text class=nm x={} y={:.0f}>'
             '{} {}</text></g>'
         ).format(
-            look(one.index)[0],
+            one.index,
             right + 7,
             end,
             right + 22,
-            at,
+            at - over,
             right + 26,
-            at + 4,
+            at - over + 4,
             one.label,
             percent(one.last),
         )

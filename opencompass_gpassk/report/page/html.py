@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk import __version__
 from opencompass_gpassk.report.page.data import DataSet, PageData, run_facts
-from opencompass_gpassk.report.page.drawings import DARK, LIGHT, MARKERS
+from opencompass_gpassk.report.page.drawings import DARK, LIGHT
 from opencompass_gpassk.report.page.formulas import with_mathematics
 from opencompass_gpassk.report.page.panels import markup, sections, tone
 from opencompass_gpassk.report.page.problems import LONGEST_QUESTION
@@ -69,7 +69,6 @@ def render_page(data: PageData) -> str:
         sections=shown,
         data=data,
         package=__version__,
-        markers=MARKERS,
         style=Markup(_style(shown)),
         script=Markup(script),
         texts=map(Markup, texts),

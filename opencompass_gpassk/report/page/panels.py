@@ -13,9 +13,9 @@ from opencompass_gpassk.compare.weaker_groups import weaker_groups
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
 from opencompass_gpassk.report.notes import (
     benchmark_notes,
+    sensitivity_notes,
     serious_notes,
     told_once,
-    trust_notes,
 )
 from opencompass_gpassk.report.page.columns import (
     column_notes,
@@ -25,6 +25,7 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.data import DataSet, PageData
 from opencompass_gpassk.report.page.drawings import (
+    LIGHT,
     LONGEST_LABEL,
     Curve,
     axis,
@@ -90,7 +91,6 @@ def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
         'curves': _curves(data, one),
         'metrics': _metrics(one),
         'matrix': _matrix(one),
-        'trust': trust_notes(one.benchmark),
         'notes': _notes(one),
         'intervals': column_notes(one.benchmark),
     }
@@ -141,7 +141,8 @@ def _board(one: DataSet, views: Sequence[View]) -> dict[str, Any]:
                 'strip': strip(tried),
                 'numbers': [_number(entry, view) for view in views],
                 'cells': [
-                    (whole(known(entry, of.metric)), _more(entry, of.metric)) for of in chosen
+                    (whole(known(entry, of.metric)), ' '.join(_lines(entry, of.metric)))
+                    for of in chosen
                 ],
             }
         )
@@ -163,19 +164,10 @@ def _number(entry: Entry, view: View) -> dict[str, Any]:
     return {
         'k': view.k,
         'large': whole(value),
-        'more': _more(entry, view.metric),
+        'more': ' '.join(_lines(entry, view.metric)),
         'axis': axis(value, these, interval_of(value), beside),
         'beside': whole(beside),
     }
-
-
-def _more(entry: Entry, metric: Metric) -> str:
-    """Return a metric with a decimal and its interval, and what an audit says of it."""
-    value = known(entry, metric)
-    told = [percent(value), told_interval(value)]
-    if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):
-        told.append(f'true {percent(true.estimate)} {span(true.range)}')
-    return ' '.join(filter(None, told))
 
 
 def _problems(one: DataSet) -> dict[str, Any]:
@@ -338,7 +330,7 @@ def _curves(data: PageData, one: DataSet) -> Markup | str:
         points = {tau: known(one.entries[place], G_PASS(k=k, tau=tau)) for tau in taus}
         of_curve = {tau: value for tau, value in points.items() if value is not None}
         if len(of_curve) > 1:
-            curves.append(Curve(data.shown(label), index, of_curve))
+            curves.append(Curve(data.shown(label), index % len(LIGHT), of_curve))
     return curves_over_tau(curves, taus, k) if curves else ''
 
 
@@ -367,6 +359,7 @@ def _metrics(one: DataSet) -> list[tuple[str, str, list[tuple[str, ...]]]]:
 
 
 def _lines(entry: Entry, metric: Metric) -> Iterable[str]:
+    """Yield a metric, its interval, and what an audit says of it."""
     value = known(entry, metric)
     yield percent(value)
     if told := told_interval(value):
@@ -426,7 +419,8 @@ def _notes(one: DataSet) -> list[str]:
     first += [text for text, _ in told_once(marks)]
     told = {text for of_entry in one.marks for _, text in of_entry}
     others = [note for note in benchmark_notes(one.benchmark) if note not in told]
-    return [*dict.fromkeys([*first, *sorted(others, key=warning_place)])]
+    others = sorted(others, key=warning_place)
+    return [*dict.fromkeys([*first, *others, *sensitivity_notes(one.benchmark)])]
 
 
 def markup(text: str) -> Markup:

@@ -201,7 +201,6 @@ def _of_samples(
 LONGEST_QUESTION = 20_000
 LONGEST_NAME = 80
 SIDES = ('correct', 'incorrect')
-SUSPECT, SPLIT = 'suspect gold answer', 'split answers'
 
 Key = tuple[str, str]
 
@@ -310,11 +309,6 @@ class PageProblem:
     def groups(self) -> list[tuple[str, str]]:
         """Fields and values of its groups."""
         return [(named(name), named(value)) for name, value in self.problem.groups.items()]
-
-    @property
-    def tags(self) -> list[str]:
-        """Why somebody should look at it."""
-        return [SUSPECT] * bool(self.suspect) + [SPLIT] * self.split
 
     @property
     def question(self) -> str:
