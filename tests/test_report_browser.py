@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import threading
 from collections.abc import Iterator
@@ -34,7 +33,6 @@ WAYS: dict[str, dict[str, Any]] = {
     'phone': {'viewport': {'width': 390, 'height': 844}, 'has_touch': True},
     'without script': {'java_script_enabled': False},
 }
-VIEWS = ('.board', '.problems', '.where', '.fold', '#problem')
 
 
 @pytest.fixture(scope='module')
@@ -91,11 +89,10 @@ def board(tab: Any) -> dict[str, dict[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize('way', WAYS)
-def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_path: Path) -> None:
+def test_every_view_shows_the_results(chromium: Any, made: Any, way: str) -> None:
     """Board, problems, groups and what is folded hold the numbers of the result JSON.
 
-    All but the responses stand there without scripts. Pictures of the views are left in the folder
-    that GPASSK_PICTURES names.
+    All but the responses stand there without scripts.
     """
     page, results = made
     scripted = way != 'without script'
@@ -117,21 +114,8 @@ def test_every_view_shows_the_results(chromium: Any, made: Any, way: str, tmp_pa
         words = tab.locator('body').inner_text().split()
         assert not {'null', 'undefined', 'NaN', 'None', '[object'} & set(words)
         assert tab.told == []
-        take_pictures(tab, Path(os.environ.get('GPASSK_PICTURES') or tmp_path), way)
         if scripted:
             check_accessibility(tab)
-
-
-def take_pictures(tab: Any, folder: Path, way: str) -> None:
-    """Save a picture of each view."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tab.screenshot(path=folder / f'{way}_first_screen.png')
-    for view in VIEWS:
-        shown = [one for one in tab.locator(view).all() if one.is_visible()]
-        for one in shown[:1]:
-            path = folder / f'{way}_{view.strip(".#")}.png'
-            one.screenshot(path=path)
-            assert path.stat().st_size > 2000
 
 
 def near(shown: str, wanted: float | None) -> bool:

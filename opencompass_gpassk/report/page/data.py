@@ -190,10 +190,10 @@ class PageData:
     @property
     def holds(self) -> str:
         """What texts the page holds."""
-        if not self.texts:
+        number = sum(len(one.problems) for one in self.data_sets)
+        if not (self.texts and number):
             return 'no questions, gold answers or responses'
-        problems = counted(sum(len(one.problems) for one in self.data_sets), 'problem')
-        return f'questions, gold answers and responses of {problems}'
+        return f'questions, gold answers and responses of {counted(number, "problem")}'
 
     @property
     def tasks(self) -> list[tuple[str, str, str]]:

@@ -180,7 +180,7 @@ class Curve:
 
 
 Scale = Callable[[float], float]  # value → place in the drawing
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 760, 40, 230, 12, 40
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 800, 40, 280, 12, 40
 LEAST_HEIGHT, APART = 350, 16  # of the drawing, and of two labels
 
 
@@ -252,7 +252,8 @@ def _labels(curves: Sequence[Curve], y: Scale, lowest: float) -> Iterable[Markup
     places = [at for at, _ in ends]
     for i in range(1, len(places)):
         places[i] = max(places[i], places[i - 1] + APART)
-    over = max(0.0, places[-1] - lowest)
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], lowest - APART * (len(places) - 1 - i))
     for at, (end, place) in zip(places, ends, strict=True):
         one = curves[place]
         right = WIDTH - RIGHT
@@ -264,9 +265,9 @@ def _labels(curves: Sequence[Curve], y: Scale, lowest: float) -> Iterable[Markup
             right + 7,
             end,
             right + 22,
-            at - over,
+            at,
             right + 26,
-            at - over + 4,
+            at + 4,
             one.label,
             percent(one.last),
         )

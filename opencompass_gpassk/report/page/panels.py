@@ -40,12 +40,14 @@ from opencompass_gpassk.report.page.drawings import (
 )
 from opencompass_gpassk.report.page.headline import headline
 from opencompass_gpassk.report.page.problems import PageProblem, named
+from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
 from opencompass_gpassk.results.metric import (
     DROP,
     G_PASS,
     GROUP_ACCURACY,
     OOR,
     PASS,
+    REASONING,
     SP_ACCURACY,
     Metric,
 )
@@ -113,16 +115,18 @@ def _views(one: DataSet) -> list[View]:
     if strictest:
         return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), f'right in all {k}') for k in one.ks]
     beside = SP_ACCURACY() if one.m else None
-    heading = {AVERAGE: 'versions right' if one.m else 'mean', GREEDY: 'right'}
-    return [View(None, one.large, beside, heading.get(one.large, heading_of(one.large)))]
+    headings = {AVERAGE: 'mean', GREEDY: 'right'}
+    heading = 'versions right' if one.m else headings.get(one.large, heading_of(one.large))
+    return [View(None, one.large, beside, heading)]
 
 
 def _board(one: DataSet, views: Sequence[View]) -> dict[str, Any]:
     """Return the rows of the board in rank order, and the headings of what stands beside."""
     columns = columns_at(one.benchmark, None, one.m)
-    wanted: list[Metric] = [AVERAGE, GREEDY] if views[-1].k else [one.metric for one in columns]
+    scored = [REASONING[name, '']() for name in (VALIDITY, REDUNDANCY)]
+    wanted: list[Metric] = [AVERAGE, GREEDY, *scored]
     if one.m:
-        wanted = [SP_ACCURACY(), GROUP_ACCURACY(m=one.m), DROP(), OOR(), GREEDY]
+        wanted = [GROUP_ACCURACY(m=one.m), DROP(), OOR(), GREEDY]
     found = {column.metric: column for column in columns}
     chosen = [found[of] for of in wanted if of in found and of != one.large][:MOST_BESIDE]
     rows = []
