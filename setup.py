@@ -10,6 +10,18 @@ VERSION = re.findall(
     r"^__version__ = '(.+)'$", (ROOT / 'opencompass_gpassk/__init__.py').read_text('utf-8'), re.M
 )[0]
 
+# The only place for the repository's address, such as https://github.com/OWNER/NAME; none yet.
+ADDRESS = ''
+
+
+def on_an_index(page: str) -> str:
+    """Return the README with links that lead into the repository from any other site."""
+    if not ADDRESS:
+        return page
+    page = re.sub(r'(!\[[^]]*\]\()(?!https?:|#)', rf'\1{ADDRESS}/raw/v{VERSION}/', page)
+    return re.sub(r'(?<=\]\()(?!https?:|#)', f'{ADDRESS}/blob/v{VERSION}/', page)
+
+
 # Folders without __init__.py; in the repository the package has a link to the top level's.
 CONFIGS = ROOT / 'opencompass_gpassk/configs'
 CONFIG_PACKAGES = [
@@ -69,11 +81,13 @@ setup(
     name='opencompass-gpassk',
     version=VERSION,
     description='Stability of language models on reasoning benchmarks: G-Pass@k for OpenCompass',
-    long_description=(ROOT / 'README.md').read_text('utf-8'),
+    long_description=on_an_index((ROOT / 'README.md').read_text('utf-8')),
     long_description_content_type='text/markdown',
     license='Apache-2.0',
-    # The address of the repository is to be added when it has one.
     project_urls={
+        **(
+            {'Source': ADDRESS, 'Changelog': f'{ADDRESS}/blob/main/CHANGELOG.md'} if ADDRESS else {}
+        ),
         'OpenCompass': 'https://github.com/open-compass/opencompass',
         'G-Pass@k': 'https://arxiv.org/abs/2412.13147',
         'RV-Bench': 'https://arxiv.org/abs/2501.11790',

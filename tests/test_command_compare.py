@@ -80,10 +80,7 @@ def test_differences_are_those_of_the_result_files(
         assert 'en/mG-Pass@4' not in text
         assert 'for problems like these' in text
     first = document['data_sets'][0]
-    assert first['lost'] > first['lost_significantly'] > 0
     assert first['lost'] > 10
-    count = f'Holm) more often: 0, less often: {first["lost_significantly"]}'
-    assert count in ' '.join(told.out.split())
     assert 'problems lost, the 10 that changed most' in told.out
 
 
@@ -389,7 +386,7 @@ def test_hostile_texts_stay_in_their_place(
     assert '\n# head' not in text
     assert not re.search(r'(?<!\\)\]\(javascript', text)
     widths = {line.replace('\\|', '').count('|') for line in text.splitlines() if line[:1] == '|'}
-    assert widths <= {8, 9, 10, 11}
+    assert widths <= {6, 8, 9, 10, 11}
     json.loads((tmp_path / 'c.json').read_text('ascii'))
 
 

@@ -28,7 +28,7 @@ from opencompass_gpassk.compare.comparison import (
     primary_metric,
 )
 from opencompass_gpassk.compare.leaderboard import ranks_of
-from opencompass_gpassk.compare.problem_changes import fisher_exact, problem_changes
+from opencompass_gpassk.compare.problem_changes import problem_changes
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.report.tables.comparison import comparison_tables
 from opencompass_gpassk.results.metric import DROP, G_PASS, Metric, parse_metric
@@ -114,7 +114,7 @@ def test_three_problems_by_hand() -> None:
     assert found['cn/G-Pass@2_1.0'].like_these[:2] == (-100.0, 100.0)  # of one nobody knows
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=10))
 def test_differences_are_those_of_the_results(counts: list[tuple[int, int]]) -> None:
     """For every metric of the whole and of groups; the second line holds the first."""
@@ -154,7 +154,7 @@ def test_equal_runs_differ_by_nothing() -> None:
     (one,) = all_pairs({'a': table, 'b': table}, PROTOCOL).values()
     assert one.these.p_value == one.like_these.p_value == 1.0 and not one.claim
     changes = problem_changes(aligned({'a': table, 'b': table}, PROTOCOL), 4)
-    assert {(change.points, change.p_value) for change in changes} == {(0.0, 1.0)}
+    assert {change.points for change in changes} == {0.0}
 
 
 def test_only_problems_that_both_were_asked_are_compared() -> None:
@@ -281,20 +281,6 @@ def test_problems_are_sorted_by_what_changed() -> None:
     assert [change.points for change in changes[:3]] == [-100.0, 50.0, 0.0]
     assert changes[1].strictest == (0.0, pytest.approx(100 / 6))
     assert math.isnan(changes[3].points)
-    assert math.isnan(changes[3].p_value)
-    assert changes[0].p_value == pytest.approx(2 / 70)
-    assert changes[0].adjusted == pytest.approx(6 / 70)
-
-
-@pytest.mark.parametrize(('c', 'n', 'd', 'm'), [(3, 8, 7, 8), (0, 4, 4, 6), (5, 5, 5, 5)])
-def test_fishers_test_by_counting_tables(c: int, n: int, d: int, m: int) -> None:
-    """All tables of the same sums that are no more likely."""
-    chance = {
-        x: math.comb(n, x) * math.comb(m, c + d - x)
-        for x in range(max(0, c + d - m), min(n, c + d) + 1)
-    }
-    extreme = sum(one for one in chance.values() if one <= chance[c])
-    assert fisher_exact(c, n, d, m) == pytest.approx(extreme / sum(chance.values()))
 
 
 def sampled(chances: Sequence[float], seed: int) -> TrialTable:
@@ -328,7 +314,7 @@ def test_a_planted_drop_is_found_and_a_lucky_one_is_not() -> None:
 
 
 def test_false_alarms_are_rare() -> None:
-    """Of 150 samplings of one model after another at most 2.5 % are worse at 95 %, but for luck."""
+    """Of 80 samplings of one model after another at most 2.5 % are worse at 95 %, but for luck."""
     chances = np.random.default_rng(1).beta(0.7, 0.7, 60)
     alarms = sum(
         any(
@@ -340,9 +326,9 @@ def test_false_alarms_are_rare() -> None:
                 Protocol(4, (4,), (1.0,)),
             )
         )
-        for seed in range(150)
+        for seed in range(80)
     )
-    assert alarms <= 150 * 0.025 + 3 * math.sqrt(150 * 0.025 * 0.975)
+    assert alarms <= 80 * 0.025 + 3 * math.sqrt(80 * 0.025 * 0.975)
 
 
 def test_ratios_are_tested_by_their_swaps() -> None:
@@ -507,7 +493,7 @@ def test_few_questions_say_nothing_of_others() -> None:
             table.problems[:] = table.problems
         (one,) = all_pairs({'a': a, 'b': counted(rows)}, PROTOCOL, parse_metric('pass@2')).values()
         assert one.questions == problems // 2 and one.few is few
-        assert ('too few to speak of other problems' in others_claim(one)) is few
+        assert ('not tested' in others_claim(one)) is few
 
 
 def test_copies_withhold_the_line_on_these_problems() -> None:
@@ -594,11 +580,11 @@ def test_a_fall_that_may_be_hidden_is_undecided() -> None:
     assert not check.unknown
     before, after = versions([[2, 2, 2]] * 30), versions([[2, 2, 0]] * 30)
     (check,) = checked(before, after, ['GA@2'], Protocol(2, (2,)))
-    assert check.unknown == '30 questions are too few to speak of other problems'
+    assert check.unknown == 'a test needs 500 questions and these are 30'
 
 
 def test_a_mean_does_not_hide_what_could_explain_its_parts() -> None:
-    """Its claim falls with theirs."""
+    """Its claim must survive the missing verdicts of all."""
     b, a = counted([4] * 20), counted([4] * 13 + [0] * 7)
     for at in range(44, 64):
         b.trials[at].verdict = U if b.trials[at].replica else C
@@ -606,9 +592,21 @@ def test_a_mean_does_not_hide_what_could_explain_its_parts() -> None:
     assert all(one.primary and one.primary.fragile for one in parts)
     found = mean_difference(parts)
     assert found and found.these.sign == 1 and found.fragile and not found.claim
-    assert 'the same verdicts could explain it' in others_claim(
-        replace(found, questions=600, tests=1)
-    )
+    told = others_claim(replace(found, questions=600, tests=1))
+    assert found.like_these.fragile and '30 missing verdicts could explain it' in told
+
+
+def test_missing_verdicts_may_explain_the_second_line_alone() -> None:
+    """What holds on these problems whatever they are need not hold for problems like these."""
+    b, a = counted([4] * 60 + [2] * 10), counted([4] * 46 + [1] * 14 + [2] * 10)
+    for table in (a, b):
+        table.problems[:] = [replace(one, cluster='') for one in table.problems]
+    for place in range(5, 10):
+        b.trials[4 * place].verdict = U
+    one = compared(a, b, PROTOCOL).primary
+    assert one and one.claim == 'better' and one.like_these.sign == 1
+    assert not one.claim_like_these
+    assert '5 missing verdicts could explain it' in others_claim(one)
 
 
 def test_one_response_to_each_problem_may_come_first() -> None:

@@ -461,8 +461,9 @@ def test_settings_that_cannot_work_are_refused(settings: dict[str, Any]) -> None
 
 
 INTERRUPTED = """
+import signal
 import sys
-import threading
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 from opencompass_gpassk.inference.http_client import Client, Counts
 print('asking', flush=True)
 judge = Client(sys.argv[1], key_env='NO_KEY', cut_slow=True)

@@ -170,7 +170,6 @@ def test_rare_differences_are_covered(metric: str, problems: int) -> None:
     for strength in (0.3, 20.0):
         mean = 0.02 if metric == 'accuracy' else MEANS[strength]
         rates = Rates.of(mean * strength, (1 - mean) * strength)
-        assert rates.mean_of(estimator) == pytest.approx(0.02)
         chance = rng.beta(rates.alpha[0], rates.beta[0], (problems, 400))
         values.append(estimator(48, np.arange(49))[rng.binomial(48, chance)])
     found = bootstrap_means(values[1] - values[0], bounds=(-1, 1))

@@ -132,11 +132,3 @@ def test_interval_holds_its_estimate_and_has_a_width(
     else:
         assert 0 <= found.low <= found.estimate <= found.high <= 1
         assert found.high - found.low > 0.001
-
-
-def test_bad_arguments() -> None:
-    """The argument is named."""
-    with pytest.raises(ValueError, match='spread is'):
-        Rates.with_spread(0.5, 0.5)
-    with pytest.raises(ValueError, match='mean is'):
-        Rates.with_spread(1.0, 0.1)

@@ -52,7 +52,7 @@ def say_the_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (of_command,) = (one for one in data_set['differences'] if one['tests'])
     low, high, p_value = of_command['these'].values()
     assert (low > 0 or high < 0) is (p_value <= 0.05)
-    assert bool(of_command['claim']) is (p_value <= 0.05 and not of_command['fragile'])
+    assert bool(of_command['claim']) is (p_value <= 0.05 and not of_command['these']['fragile'])
 
     data = page_data([run])
     (shown,) = data.data_sets

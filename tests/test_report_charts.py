@@ -1,11 +1,11 @@
-"""What the metrics of a report hold: the numbers of its tables, and their intervals."""
+"""Charts show the metrics and intervals of a report, under names that are told apart."""
 
 from __future__ import annotations
 
 import math
-import random
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,14 +18,14 @@ from made_results import as_result, board_of, make_result
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.board import Benchmark
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.report.charts.contents import report_charts
-from opencompass_gpassk.report.charts.growth import growing, growth
+from opencompass_gpassk.report.charts.growth import growth
 from opencompass_gpassk.report.charts.style import Chart, draw_chart
 from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.files import write_charts
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.difficulty import decline_tables
-from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -104,8 +104,8 @@ def test_curves_show_metrics_and_intervals() -> None:
     assert one.get_linestyle() == '-' != other.get_linestyle()
     assert [[y for _, y in ends] for ends in spans(axis)] == [[v - 5, v + 5] for v in values]
     assert (axis.get_ylim(), axis.get_title()) == ((0, 100), '')
-    names = [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
-    assert names == ['m', r' _o \$x^2\$']
+    assert not axis.get_figure().legends
+    assert sorted(text.get_text() for text in axis.texts) == [' _o $x^2$', 'm']
     told = charts(results)[f'{BENCHMARK}_k4'].caption
     assert told.endswith('Upright lines: 95 % intervals, for problems like these.')
 
@@ -126,12 +126,49 @@ def test_bars_are_as_long_as_the_metrics() -> None:
     assert reach == [(v - 5, v + 5) for v in (some, GREEDY['accuracy'], every)]
 
 
+def test_strips_show_each_problem() -> None:
+    """Problems by their share of right judged samples, and how many of each kind there are."""
+    weak = table_of({'1': '1010', '2': '1111', '3': '0000', '4': '1000'})
+    steady = table_of({'1': '1111', '2': '11?1', '3': '0?01', '4': '????'})
+    tables = {'weak': weak, 'steady': steady}
+    results = {name: {'x': result_of(table, 4, (2,))} for name, table in tables.items()}
+    axis = drawn(results, 'b_strip', {(name, 'x'): table for name, table in tables.items()})
+    assert [text.get_text() for text in axis.get_yticklabels()] == ['steady', 'weak']
+    assert [text.get_text() for text in axis.texts] == ['1 · 1 · 1 · 0', '1 · 0 · 2 · 1']
+    legend = [text.get_text() for text in axis.get_figure().legends[0].get_texts()]
+    assert legend == ['always', 'always, if judged', 'sometimes', 'never']
+    drawn_of = [patch.get_data() for patch in axis.patches]
+    heights = [(2 * (of.baseline - of.values)).round(2).tolist() for of in drawn_of]
+    assert heights == [[1], [1], [0.33], [], [1], [], [0.5, 0.25], [0.08]]
+    assert drawn_of[6].edges.tolist() == [25, 50, 75]
+    assert 'b_strip' not in charts(results)
+    tables['weak'] = table_of({'1': '10'})
+    results['weak'] = {'x': result_of(tables['weak'], 2, (2,))}
+    axis = drawn(results, 'b_strip', {(name, 'x'): table for name, table in tables.items()})
+    names = [text.get_text() for text in axis.get_yticklabels()]
+    assert names == ['steady, n = 4', 'weak, n = 2']
+
+
+def test_lines_show_the_five_most_stable() -> None:
+    """Strip and bars have all models in rank order, curves the first five; no two labels meet."""
+    results = {f'm{i}': {'x': make_result({'AMC_en': [8, i, 1]}, 8, (4,))} for i in range(7)}
+    axis = drawn(results, f'{BENCHMARK}_bars')
+    ranked = [f'm{i}' for i in (6, 5, 4, 0, 1, 2, 3)]  # up to 3 of 8 have the same
+    assert [text.get_text() for text in axis.get_yticklabels()] == ranked
+    axis = drawn(results, f'{BENCHMARK}_k4', width=3.25)
+    labels = sorted((text.get_position()[1], text.get_text()) for text in axis.texts)
+    assert [name for _, name in reversed(labels)] == ranked[:5]
+    gaps = [above - below for (below, _), (above, _) in pairwise(labels)]
+    assert min(gaps) > 0.08
+    assert labels[0][0] >= 0
+    assert charts(results)[f'{BENCHMARK}_k4'].caption.endswith('The 5 most stable of 7 models.')
+
+
 def test_growth_is_what_the_first_samples_show() -> None:
     """Each point is the estimate from that many judged samples, in their order."""
     table = table_of({'1': '1?1010', '2': '000001', '3': '11'})
     found = growth(table, Estimator('G-Pass', 2, 1.0))
-    assert found is not None
-    assert found.samples.tolist() == [2, 3, 4, 5, 6]
+    assert [*found] == [2, 3, 4, 5, 6]
     by_hand = [
         [(2, 2), (2, 0), (2, 2)],
         [(3, 2), (3, 0), (2, 2)],
@@ -140,43 +177,20 @@ def test_growth_is_what_the_first_samples_show() -> None:
         [(5, 3), (6, 1), (2, 2)],
     ]
     expected = [100 * np.mean([g_pass_at_k(n, c, 2, 1.0) for n, c in counts]) for counts in by_hand]
-    assert found.estimate.tolist() == pytest.approx(expected)
-    assert growth(table_of({'1': '10', '2': '1?'}), Estimator('G-Pass', 2, 1.0)) is None
-
-
-def test_bands_are_as_wide_as_new_samples_scatter() -> None:
-    """Against a simulation: 400 new runs of problems whose rates are known."""
-    rng = random.Random(0)
-    rates = [0.2, 0.5, 0.8, 0.9] * 15
-    estimator = Estimator('G-Pass', 4, 0.5)
-
-    def drawn(n: int) -> list[int]:
-        return [sum(rng.random() < rate for _ in range(n)) for rate in rates]
-
-    rows = {
-        f'{i}': ''.join('1' if rng.random() < rate else '0' for _ in range(24))
-        for i, rate in enumerate(rates)
-    }
-    found = growth(table_of(rows), estimator)
-    assert found is not None
-    widths = dict(zip(found.samples.tolist(), (found.high - found.low).tolist(), strict=True))
-    for n in (4, 24):
-        estimates = [100 * estimator([n] * 60, drawn(n)).mean() for _ in range(400)]
-        assert widths[n] == pytest.approx(2 * 1.96 * np.std(estimates), rel=0.2)
-    assert widths[4] > 1.3 * widths[24]
+    assert [*found.values()] == pytest.approx(expected)
+    assert growth(table_of({'1': '10', '2': '1?'}), Estimator('G-Pass', 2, 1.0)) == {}
 
 
 def test_growth_is_drawn_for_each_k() -> None:
-    """The strictest G-Pass with its band; a k that is n has nothing to show."""
+    """The strictest G-Pass; a k that is n has nothing to show."""
     table = table_of({f'{i}': '10110' * 2 for i in range(5)})
     results = {'m': {'x': result_of(table, 10, (2, 10))}}
     trials = {('m', 'x'): table}
     assert [name for name in charts(results, trials) if 'samples' in name] == ['b_samples_k2']
     axis = drawn(results, 'b_samples_k2', trials)
     assert axis.lines[0].get_ydata()[-1] == pytest.approx(results['m']['x']['G-Pass@2_1.0'])
-    assert axis.lines[1].get_label() == 'n = 3k'
-    assert len(axis.collections) == 1
-    assert growing(joined(results), 2, {}) == {}
+    assert axis.lines[1].get_xdata()[0] == 6  # 3k
+    assert 'b_samples_k2' not in charts(results)
 
 
 def sweep_results(*temperatures: float, **other: Any) -> dict[str, dict[str, Any]]:
@@ -240,31 +254,14 @@ def test_the_drop_is_told_by_difficulty() -> None:
     assert rows['all'][:3] == [4, 'm', 2]
     assert rows['all'][4:] == pytest.approx([75.0, 500 / 12, 400 / 12, 400 / 9])
     assert table.title in [one.title for one in report_tables(board_of(levels()))]
-    axis = drawn(levels(), 'b_difficulty')
-    assert list(axis.lines[0].get_ydata())[:2] == pytest.approx([25.0, 500 / 6])
-    assert [text.get_text() for text in axis.get_xticklabels()] == list(rows)[:3]
-    # Where no greedy answer is right there is no drop, and a dash says so.
-    assert math.isnan(axis.lines[0].get_ydata()[2])
-    assert [text.get_text() for text in axis.texts] == ['–']
-    assert charts(levels())['b_difficulty'].caption.endswith('–: undefined.')
 
 
 def test_without_levels_the_drop_is_told_by_split() -> None:
     """As in the paper's table of LiveMathBench; languages are no difficulty."""
-    where = [{'split': split, 'language': language} for split in 'ab' for language in ('cn', 'en')]
-    problems = [Problem(str(i), groups=groups) for i, groups in enumerate(where)]
-    greedy, sampled = (
-        TrialTable(
-            problems,
-            [
-                Trial(problem.problem_id, replica, Verdict.CORRECT if right else Verdict.INCORRECT)
-                for problem in problems
-                for replica, right in enumerate(verdicts)
-            ],
-        )
-        for verdicts in ([1], [1, 1, 0])
-    )
-    results = {'m': {'s': result_of(sampled, 3, (2,)), 'g': result_of(greedy, 1)}}
+    of = [f'{split}_{language}' for split in 'ab' for language in ('cn', 'en')]
+    sampled = make_result(dict.fromkeys(of, (2,)), 3, (2,))
+    greedy = make_result(dict.fromkeys(of, (1,)), 1, greedy=True)
+    results = {'m': {'s': sampled, 'g': greedy}}
     (table,) = decline_tables(board_of(results))
     assert [row[0] for row in table.rows] == ['a', 'b', 'all']
     assert table.rows[0][-5:] == pytest.approx([100.0, 100.0, 100 / 3, 200 / 3, 200 / 3])
@@ -275,8 +272,11 @@ def test_undefined_metrics_are_dashes(tmp_path: Path) -> None:
     results = {'m': {'x': make_result(COUNTS, 8, (4,), sampled=0)}}
     trials = {('m', 'x'): table_of({'1': '????'})}
     for name, dashes in ((f'{BENCHMARK}_k4', 5), (f'{BENCHMARK}_bars', 2)):
-        assert [text.get_text() for text in drawn(results, name).texts] == ['–'] * dashes
-    assert len(write_charts(tmp_path / 'x', board_of(results, trials))) == 4
+        texts = [text.get_text() for text in drawn(results, name).texts]
+        assert texts.count('–') == dashes
+    strip = drawn(results, f'{BENCHMARK}_strip', trials)
+    assert '–' in [text.get_text() for text in strip.texts]
+    assert len(write_charts(tmp_path / 'x', board_of(results, trials))) == 6
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         assert {'_o', '$\\frac$', '&amp;]]>'} <= texts
         tags = {node.tag.removeprefix(SVG) for node in tree.iter()}
         assert not tags & {'script', 'foreignObject', 'image', 'a'}
-    assert len(paths) == 8
+    assert len(paths) == 9
 
 
 @pytest.mark.parametrize('name', ['../../x/y', 'x' * 1000])
@@ -311,13 +311,16 @@ def test_a_name_is_no_path_and_fits(tmp_path: Path, name: str) -> None:
             assert int.from_bytes(path.read_bytes()[16:20], 'big') == 650  # pixels
 
 
-def test_no_two_names_become_one() -> None:
-    """Names that differ in their ends, or in their middle alone, are told apart when shortened."""
+def test_names_lose_only_what_they_share() -> None:
+    """Names that differ at their ends, in their middle or in one letter are told apart."""
     names = ['model-' + 'x' * 40 + end for end in ('-vllm', '-hf')]
     names += ['m' * 40 + sign + 'n' * 40 for sign in '123']
     labels = told_apart(names, 34)
     assert len(set(labels)) == len(names)
     assert all(len(label) <= 34 for label in labels)
-    assert labels[0].startswith('model-')
-    assert labels[0].endswith('-vllm')
-    assert told_apart(['short', 'short'], 34) == ['short', 'short']
+    assert [sign in label for sign, label in zip('123', labels[2:], strict=True)] == [True] * 3
+    sizes = [f'model-a-{size}-instruct' for size in ('72b', '7b')]
+    assert told_apart(sizes, 16) == ['model-a-72…truct', 'model-a-7b…truct']
+    steps = [f'sft-lr-1e-5/checkpoint-{step}000' for step in '12']
+    assert [one[-4:] for one in told_apart(steps, 16)] == ['1000', '2000']
+    assert told_apart(['short', 'short'], 5) == ['short', 'short']

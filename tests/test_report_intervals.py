@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -66,31 +65,6 @@ def test_intervals_are_shown_as_asked() -> None:
         assert '[31' not in show(table, None) and 'interval' not in show(table, None)
         with pytest.raises(ValueError, match=r"intervals is '\+-'; use 'brackets'"):
             show(table, '+-')
-
-
-@pytest.mark.parametrize(
-    ('share', 'judged', 'told'),
-    [
-        (1.0, None, '99 % from problems, 1 % from samples: more problems would help, more'),
-        (12.0, None, '88 % from problems, 12 % from samples: more problems would help most'),
-        (75.0, None, '25 % from problems, 75 % from samples: more samples would help most'),
-        (1.0, [10.0, 90.0], 'from verdicts: labels of verdicts (gpassk audit) would help'),
-    ],
-)
-def test_a_line_says_where_the_uncertainty_comes_from(
-    share: float, judged: list[float] | None, told: str
-) -> None:
-    """From problems, samples and, after an audit, verdicts."""
-    key = 'G-Pass@2_1.0'
-    result = with_intervals(make_result(COUNTS, 4, (2,)), {key: [30.0, 70.0]})
-    result['sampling_share'] = {key: share}
-    if judged:
-        result['judge_error'] = {'metrics': {key: {'estimate': 50.0, 'range': judged}}}
-    lines = to_markdown(tabled(result)).splitlines()
-    (line,) = (line for line in lines if f'the uncertainty of {key} comes to' in line)
-    assert told in line
-    result['sampling_share'] = {key: math.nan}
-    assert 'comes to' not in to_markdown(tabled(result))
 
 
 def table_of(

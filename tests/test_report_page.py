@@ -130,7 +130,7 @@ def test_pairs_are_differences_of_the_metrics(data: PageData) -> None:
     """A difference is that of the two metrics in the table, and lies in its interval."""
     (shown,) = data.data_sets
     tested = shown.ranked.tested[0, 1]
-    low, high, _ = tested.these
+    low, high = tested.these[:2]
     assert low <= tested.difference <= high
     first, second = (entry.metric(tested.metric) for entry in shown.entries)
     assert first is not None and second is not None

@@ -233,7 +233,7 @@ def test_understanding_is_drawn_as_in_the_paper() -> None:
     assert mark.get_xdata()[0] == 60
     assert [text.get_text() for text in axis.texts] == ['–']  # no right original
     panel = drawn()['RV-MATH_greedy_understanding']
-    assert [text.get_text() for text in panel.get_yticklabels()] == ['reciting', 'steady']
+    assert [text.get_text() for text in panel.get_yticklabels()] == ['steady', 'reciting']
     widths = {bars.get_label(): [bar.get_width() for bar in bars] for bars in panel.containers}
-    assert widths['collapsed'] == [100.0, 0.0]
-    assert widths['complete'] == [0.0, 100.0]
+    assert widths['collapsed'] == [0.0, 100.0]
+    assert widths['complete'] == [100.0, 0.0]

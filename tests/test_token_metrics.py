@@ -12,7 +12,6 @@ from stored_table import table_of, write_result
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.metrics.token_cost import tokens_per_solved
-from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.tables.contents import report_tables
@@ -104,7 +103,7 @@ def test_compare_tells_that_more_stable_is_longer(
     assert 'as many tokens' not in ' '.join(capsys.readouterr().out.split())
 
 
-def test_tables_page_and_charts_show_tokens(tmp_path: Path) -> None:
+def test_tables_and_page_show_tokens(tmp_path: Path) -> None:
     """A mean, the cost with its interval, and of a model that solves nothing its lower end."""
     write_result(tmp_path / 'some.json', table_of(MARKS * 5, COUNTS * 5), [2])
     write_result(tmp_path / 'none.json', table_of(['+---'] * 20, [[450] * 4] * 20), [2])
@@ -115,10 +114,7 @@ def test_tables_page_and_charts_show_tokens(tmp_path: Path) -> None:
     assert re.fullmatch(r'[\d,]+ \[[\d,]+, [\d,]+\]', str(rows['some'][-1]))
     assert re.fullmatch(r'none solved, above [\d,]+', str(rows['none'][-1]))
     assert f'<td>{rows["none"][-1]}' in render_page(page)
-    charts = {one.name for one in report_charts(page.board)}
-    assert 'exam_tokens_k2' in charts
     write_result(tmp_path / 'none.json', table_of(['+---'] * 20), [2])
     write_result(tmp_path / 'some.json', table_of(MARKS * 5), [2])
     page = page_data([tmp_path])
     assert not any(one.title == 'Tokens' for one in report_tables(page.board))
-    assert 'exam_tokens_k2' not in {one.name for one in report_charts(page.board)}

@@ -105,7 +105,7 @@ def _claim(folder: Path) -> str:
         p {p_text(every['these']['p_value'])}. This was the primary metric, the only one that was
         tested.
 
-        **Nothing is claimed of problems like these.** 24 questions are too few to speak of others.
+        **Nothing is claimed of problems like these.** A test of other problems needs 50 questions.
 
         **Nothing is claimed of pass@8.** It was not tested. Its interval on these problems goes
         from {-some['these']['high']:.1f} to {-some['these']['low']:.1f} points, so that the model

@@ -27,6 +27,7 @@ from opencompass_gpassk.answers.check import canonical_quickly, compare_exactly,
 from opencompass_gpassk.answers.sameness import Relation
 from opencompass_gpassk.formats.progress_bar import with_progress
 
+LINUX = sys.platform == 'linux'
 MEMORY_LIMIT = 2 << 30  # bytes of address space for a worker
 # Seconds on the clock until a worker is given up, and more for each second of CPU time.
 PATIENCE, PATIENCE_FACTOR = 120.0, 20.0
@@ -173,7 +174,8 @@ class _Workers:
             raise ValueError(f'workers is {most}; it must be at least 1')
         if time_limit <= 0:
             raise ValueError(f'time_limit is {time_limit}; it must be positive seconds')
-        self.most = most or len(os.sched_getaffinity(0))
+        # macOS knows no affinity.
+        self.most = most or (len(os.sched_getaffinity(0)) if LINUX else os.cpu_count() or 1)
         self.arguments = (function, time_limit)
         self.todo: deque[Task] = deque()
         self.places: dict[Task, int] = {}  # of all that were to do: how many tasks came before
@@ -295,7 +297,8 @@ class _Worker:
 def _serve() -> None:
     """Run as a worker: read arguments as a JSON line, answer with the value, until input ends."""
     name, time_limit, memory_limit = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
-    resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
+    if LINUX:  # macOS can't limit the address space
+        resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     replies = os.fdopen(os.dup(1), 'w', encoding='ascii')
     os.dup2(2, 1)  # keep all other output away from the pool

@@ -14,6 +14,10 @@ from typing import IO, Any
 
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, full_disk_named, written_whole
 
+if sys.platform == 'win32':  # before a command imports fcntl
+    print('gpassk runs on Linux or macOS; on Windows use WSL', file=sys.stderr)
+    sys.exit(2)
+
 PARTS_OF_RUNS = frozenset(
     ('configs', 'logs', 'predictions', 'results', 'verdicts.sqlite', 'step_scores.sqlite')
 )

@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from opencompass_gpassk import __version__, commands
 from opencompass_gpassk.formats.display import one_line
@@ -60,26 +61,35 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return 0 on success, 1 on an error or an unfinished run, 2 on misuse."""
     words = sys.argv[1:] if argv is None else argv
     named = next((word for word in words if not word.startswith('-')), '')
-    args, unknown = build_parser(named).parse_known_args(words)
-    if unknown:  # with the usage of the command, which parse_args would not show
-        args.misuse(f'unrecognized arguments: {" ".join(unknown)}')
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may not encode every character
             stream.reconfigure(errors='backslashreplace')
     try:
+        args, unknown = build_parser(named).parse_known_args(words)
+        if unknown:  # with the usage of the command, which parse_args would not show
+            args.misuse(f'unrecognized arguments: {" ".join(unknown)}')
         with full_disk_named('standard output or a temporary file'):  # others have names
             code = int(args.run(args))
             sys.stdout.flush()
         return code
+    except ModuleNotFoundError as error:
+        if find_spec('opencompass'):
+            raise
+        _tell(
+            named,
+            f'OpenCompass is not installed here, and this needs it (no module {error.name}); '
+            'install it: pip install opencompass-gpassk',
+        )
+        return 1
     except BrokenPipeError:  # the reader of our output has closed it, as head does
         # Else Python writes what is left when it ends, and its exit code is 120.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        _tell(args.command, f'{error.filename}: {error.strerror}' if error.filename else str(error))
+        _tell(named, f'{error.filename}: {error.strerror}' if error.filename else str(error))
         return 1
     except (ValueError, JudgeError, StoreError) as error:
-        _tell(args.command, str(error))
+        _tell(named, str(error))
         return 1
 
 

@@ -58,10 +58,10 @@ def _single(entry: Entry) -> list[str]:
     # A range is also one of problems without a verdict, but not of those with too few samples.
     whole = result.counts.trials >= result.n * problems and result.bounds_of(every)
     left = 0 if whole else entry.left_out(k)
-    of = f'{problems - left} of the {problems}' if left else f'these {problems}'
+    of = f'{problems - left} of the {problems} problems' if left else _these(problems)
     name = short_line(entry.label, LONGEST_NAME)
     told = [
-        f'{name} solves {_said(entry, every)} of {of} problems in all {k} attempts and '
+        f'{name} solves {_said(entry, every)} of {of} in all {k} attempts and '
         f'{_said(entry, some)} in at least one'
     ]
     value = result.metric(every)
@@ -95,11 +95,17 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         how = f'has {share} in {metric.heading}'
     if not undecided:
         head = f'{on} {name[top]} is the {best}{among}: it {how}, {name[nearest]} {other}'
-    elif len(undecided) == 1 and test.fragile:
+    elif all(tests[place].fragile for place in undecided):
+        first, second = (_value(entries[place], metric) for place in (top, nearest))
+        strict = (metric.family, metric.tau) == (G_PASS, 1.0)
         head = (
-            f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({share} and {other} in '
-            f'{metric.heading}), but {_missing(test)} could explain it'
+            f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({first:.0f} and {second:.0f} % in '
+            f'{f"all {metric.k} attempts" if strict else metric.heading}), but '
+            f'{_missing(test)} could explain it'
         )
+        least = (entries[top].result.bounds_of(metric) or (math.nan,))[0]
+        told = f'With those wrong it would be {least:.0f} and {second:.0f} %'
+        return [head, f'{told}: no significant lead', others_claim(test)]
     elif len(undecided) == 1 and len(rivals) > 1:
         head = f'{on} {name[top]} is {_stable(metric, "better")} than all but {name[nearest]}'
         head += f'{among}: it {how}, that {other}'
@@ -109,8 +115,10 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         rest = len(undecided) + 1 - len(lead)
         head = f'{on} {named}{f" and {rest} more" * bool(rest)} lead{among}; '
         head += f'which is {_stable(metric, "better")} is undecided'
+    wrong = f", also if {name[top]}'s missing verdicts are all wrong"
+    whatever = wrong if test.claim and test.missing[1] else ''
     alone = '; gpassk compare tests two models by themselves' if test.tests > 1 else ''
-    return [head, f'Difference {_points(test)}{alone}', others_claim(test)]
+    return [head, f'Difference {_points(test)}{whatever}{alone}', others_claim(test)]
 
 
 def versions_claim(entries: Sequence[Entry]) -> str:
@@ -194,13 +202,17 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
 def others_claim(one: Difference) -> str:
     """Return a sentence on what a difference says of problems like these."""
     if math.isnan(one.like_these.low) or one.few:
-        return f'{counted(one.questions, "question")} are too few to speak of other problems'
+        return (
+            f'For problems like these: not tested, since a test needs {one.questions_needed} '
+            f'questions and these are {one.questions}'
+        )
     line = _line(one.like_these, one)
     if one.claim_like_these:
         return f'For problems like these, too: {line}'
+    if one.like_these.fragile:
+        return f'For problems like these: {line}; {_missing(one)} could explain it'
     if one.like_these.sign or not one.tests:
-        why = 'the same verdicts could explain it' if one.fragile else 'nothing is claimed'
-        return f'For problems like these: {line}; {why}'
+        return f'For problems like these: {line}; nothing is claimed'
     told = f'For problems like these: no significant difference, {line}'
     wide, narrow = (of.high - of.low for of in (one.like_these, one.these))
     if wide >= MORE_PROBLEMS * narrow:
@@ -224,11 +236,11 @@ def margin_claims(compared: Comparison, margin: float) -> list[str]:
     words = {True: 'shown', False: 'no, it is more than that', None: 'undecided'}
     these = compared.as_stable(margin)
     told = [f'{_on_these(one)} {asked}: {words[these]}']
-    if these and not one.few:
-        others = compared.as_stable_like_these(margin)
-        rare = 'allowing for hard kinds of problems that were not asked'
-        told.append(f'For problems like these: {words[others]}, {rare}')
-    return told
+    if one.few:
+        return [*told, others_claim(one)]
+    rare = 'allowing for hard kinds of problems that were not asked'
+    others = words[compared.as_stable_like_these(margin)]
+    return [*told, f'For problems like these: {others}, {rare}']
 
 
 def mean_claim(one: Difference, data_sets: int) -> str:
@@ -253,22 +265,28 @@ def _if_missing(compared: Comparison) -> str:
         return ''
     if one.fragile:
         winner = int(one.these.sign * one.better > 0)
-        lacking = (compared.a, compared.b)[winner if one.missing[winner] else 1 - winner]
-        if lacking.run is None:
+        missed = (compared.a, compared.b)[winner]
+        if missed.run is None:
             return 'To decide them: gpassk score with --judge cascade'
-        return f'To decide them: gpassk rescore {shlex.quote(str(lacking.run))} --judge cascade'
+        return f'To decide them: gpassk rescore {shlex.quote(str(missed.run))} --judge cascade'
     needed = compared.needed
+    lacking = counted(sum(one.missing), 'missing verdict')
     if needed is None:
-        return f'It holds whatever the {_missing(one)} are'
-    return f'{needed} of the {_missing(one)} would have to go against it to take it away'
+        return f'It holds whatever the {lacking} are'
+    return f'{needed} of the {lacking} would have to go against it to take it away'
 
 
 def _missing(one: Difference) -> str:
-    return counted(sum(one.missing), 'missing verdict')
+    """Return the missing verdicts that could explain a claim, which are the winner's."""
+    return counted(one.missing[int(one.headline.sign > 0)], 'missing verdict')
 
 
 def _on_these(one: Difference) -> str:
-    return f'On these {counted(one.units, "problem")}'
+    return f'On {_these(one.units)}'
+
+
+def _these(problems: int) -> str:
+    return 'this problem' if problems == 1 else f'these {problems} problems'
 
 
 def _stable(metric: Metric, word: str) -> str:

@@ -26,6 +26,7 @@ from opencompass_gpassk.compare.comparability import (
 from opencompass_gpassk.compare.problem_changes import Change, problem_changes
 from opencompass_gpassk.compare.shared_problems import Aligned, aligned
 from opencompass_gpassk.metrics.difference import (
+    Family,
     Line,
     Steps,
     against_claim,
@@ -60,6 +61,7 @@ FEW, FEW_NEAR_BOUNDS, NEAR = 50, 500, 5.0
 
 Pair = tuple[int, int]
 Numbers = NDArray[np.float64]
+Column = tuple[Steps, Numbers, tuple[float, float]]  # steps, their weights, the metric of both
 
 
 class Interval(NamedTuple):
@@ -69,11 +71,14 @@ class Interval(NamedTuple):
         low: Lower end.
         high: Upper end.
         p_value: Two-sided; at most 1 - level exactly if 0 is outside. NaN if it was not tested.
+        fragile: Whether 0 is outside, but missing verdicts could explain it: it is not if the
+            winner's are all wrong, and the loser's like its judged ones.
     """
 
     low: float
     high: float
     p_value: float = math.nan
+    fragile: bool = False
 
     @property
     def sign(self) -> int:
@@ -101,8 +106,6 @@ class Difference:
         questions: Questions among these: versions of one are one.
         missing: Verdicts that the first and the second model lack of the problems that both were
             asked.
-        fragile: Whether there is a claim on these problems that missing verdicts could explain: it
-            falls if the winner's are all wrong, and the loser's like its judged ones.
         level: Level of the intervals.
     """
 
@@ -117,7 +120,6 @@ class Difference:
     units: int
     questions: int
     missing: tuple[int, int] = (0, 0)
-    fragile: bool = False
     level: float = LEVEL
 
     @property
@@ -141,6 +143,11 @@ class Difference:
         return self.like_these if math.isnan(self.these.low) else self.these
 
     @property
+    def fragile(self) -> bool:
+        """Whether missing verdicts could explain what the headline says."""
+        return self.headline.fragile
+
+    @property
     def claim(self) -> str:
         """Whether the second model is ``better`` or ``worse``; '' if nothing is claimed.
 
@@ -156,11 +163,16 @@ class Difference:
     @property
     def few(self) -> bool:
         """Whether these are too few questions to speak of others."""
+        return self.questions < self.questions_needed
+
+    @property
+    def questions_needed(self) -> int:
+        """The questions that a test for problems like these needs."""
         near = min(self.first, self.second) < NEAR or max(self.first, self.second) > 100 - NEAR
-        return self.questions < (FEW_NEAR_BOUNDS if near else FEW)
+        return FEW_NEAR_BOUNDS if near else FEW
 
     def _word(self, line: Interval) -> str:
-        if not self.tests or self.fragile or not line.sign:
+        if not self.tests or line.fragile or not line.sign:
             return ''
         return 'better' if line.sign * self.better > 0 else 'worse'
 
@@ -172,7 +184,7 @@ class Difference:
     def turned(self) -> Difference:
         """Return the difference of the first model from the second."""
         these, like_these = (
-            Interval(-one.high, -one.low, one.p_value) for one in (self.these, self.like_these)
+            one._replace(low=-one.high, high=-one.low) for one in (self.these, self.like_these)
         )
         return replace(
             self,
@@ -186,9 +198,10 @@ class Difference:
 
     def untested(self, *, withheld: bool = False) -> Difference:
         """Return the difference without claims; ``withheld`` without a line on these problems."""
-        plain = self.like_these._replace(p_value=math.nan)
-        these = UNKNOWN if withheld else self.these._replace(p_value=math.nan)
-        return replace(self, these=these, like_these=plain, tests=0, fragile=False)
+        these, like_these = (
+            one._replace(p_value=math.nan, fragile=False) for one in (self.these, self.like_these)
+        )
+        return replace(self, these=UNKNOWN if withheld else these, like_these=like_these, tests=0)
 
 
 class Asked(NamedTuple):
@@ -205,6 +218,12 @@ class Asked(NamedTuple):
         family = self.metric.family
         plain = family.over is Over.PROBLEMS and self.metric.side is Side.PLAIN
         return bool(family.estimator) and plain
+
+    def missing(self) -> tuple[int, int]:
+        """Return how many verdicts each model lacks of the problems that both were asked."""
+        planned, _, decided, _ = self.counts()
+        first, second = (planned - decided).sum(axis=1).tolist()
+        return first, second
 
     def counts(self) -> list[NDArray[np.int64]]:
         """Return planned, judged, decided and right samples of both, each of shape (2, P).
@@ -230,23 +249,20 @@ def differences(
     if not asked:
         return []
     columns = [_column(one) for one in asked]
-    data_sets = {id(one.shared): one.shared for one in asked}
-    starts, clusters = _in_one_list([*data_sets.values()])
-    start = dict(zip(data_sets, starts, strict=True))
-    values, variances = np.full((2, len(clusters), len(asked)), np.nan)
-    weights = np.zeros((len(clusters), len(asked)))
-    for place, (one, (steps, weight, _)) in enumerate(zip(asked, columns, strict=True)):
-        rows = slice(begin := start[id(one.shared)], begin + len(weight))
-        values[rows, place], variances[rows, place] = steps.values[:, 0], steps.variances[:, 0]
-        weights[rows, place] = weight
-    steps = Steps(values, variances)
-    family = two_lines(steps, clusters, weights, level=level, corrected=tested)
+    family = _family(asked, columns, level, tested)
     these, like_these = map(_in_points, (family.these, family.like_these))
     number = int((~np.isnan(family.estimate)).sum()) if tested else 0
+    signs = [one.sign or other.sign for one, other in zip(these, like_these, strict=True)]
+    worst = list(map(_if_missing_are_wrong, asked, columns, signs)) if tested else columns
+    changed = [place for place, of in enumerate(worst) if of is not columns[place]]
+    if changed:
+        against = _family(asked, worst, level, tested)
+        of_these, of_others = map(_in_points, (against.these, against.like_these))
+        for place in changed:
+            these[place] = _doubted(these[place], of_these[place])
+            like_these[place] = _doubted(like_these[place], of_others[place])
     found = []
     for place, (one, (_, weight, sides)) in enumerate(zip(asked, columns, strict=True)):
-        planned, _, decided, _ = one.counts()
-        missing = (planned - decided).sum(axis=1).tolist()
         points = 100 * float(family.estimate[place])
         difference = Difference(
             one.group,
@@ -258,13 +274,39 @@ def differences(
             number,
             int((weight > 0).sum()),
             int(family.questions[place]),
-            (missing[0], missing[1]),
-            level=level,
+            one.missing(),
+            level,
         )
-        if not tested:
-            difference = difference.untested()
-        found.append(replace(difference, fragile=_is_fragile(one, difference, level)))
+        found.append(difference if tested else difference.untested())
     return found
+
+
+def _family(
+    asked: Sequence[Asked], columns: Sequence[Column], level: float, tested: bool
+) -> Family:
+    """Return both lines of differences, of which each has its problems in a list of all."""
+    data_sets = {id(one.shared): one.shared for one in asked}
+    starts, clusters = _in_one_list([*data_sets.values()])
+    start = dict(zip(data_sets, starts, strict=True))
+    values, variances = np.full((2, len(clusters), len(asked)), np.nan)
+    weights = np.zeros((len(clusters), len(asked)))
+    for place, (one, (steps, weight, _)) in enumerate(zip(asked, columns, strict=True)):
+        rows = slice(begin := start[id(one.shared)], begin + len(weight))
+        values[rows, place], variances[rows, place] = steps.values[:, 0], steps.variances[:, 0]
+        weights[rows, place] = weight
+    return two_lines(Steps(values, variances), clusters, weights, level=level, corrected=tested)
+
+
+def _if_missing_are_wrong(one: Asked, column: Column, sign: int) -> Column:
+    """Return a column if the winner's missing verdicts are all wrong; the same if none can be."""
+    if not (sign and one.estimated and any(one.missing())):
+        return column
+    steps = _steps_against(one, int(sign > 0))
+    return steps, np.where(np.isnan(steps.values[:, 0]), 0.0, 1.0), column[2]
+
+
+def _doubted(line: Interval, worst: Interval) -> Interval:
+    return line._replace(fragile=line.sign not in (0, worst.sign))
 
 
 def _in_one_list(data_sets: Sequence[Aligned]) -> tuple[list[int], NDArray[np.int64]]:
@@ -275,7 +317,7 @@ def _in_one_list(data_sets: Sequence[Aligned]) -> tuple[list[int], NDArray[np.in
     return starts, np.concatenate(clusters)
 
 
-def _column(one: Asked) -> tuple[Steps, Numbers, tuple[float, float]]:
+def _column(one: Asked) -> Column:
     """Return the steps of a difference, their weights, and the metric of both in percent.
 
     The steps are differences of the values that the metric averages, so that they add up to the
@@ -307,19 +349,16 @@ def _in_points(line: Line) -> list[Interval]:
     ]
 
 
-def _is_fragile(one: Asked, found: Difference, level: float) -> bool:
-    """Tell whether there is a claim on these problems that missing verdicts could explain."""
-    sign = found.these.sign
-    if not (found.tests and one.estimated and sign and any(found.missing)):
-        return False
-    return _line_against(one, int(sign > 0), level, found.tests).sign != sign
+def _steps_against(one: Asked, winner: int) -> Steps:
+    """Return the steps of a difference if the winner's missing verdicts are all wrong."""
+    planned, _, decided, right = one.counts()
+    known = against_claim(planned, decided, winner)
+    return paired_steps(one.metric.estimator(), known, right, planned=planned)
 
 
 def _line_against(one: Asked, winner: int, level: float, tests: int = 1) -> Interval:
-    """Return the line on these problems if the winner's missing verdicts are all wrong."""
-    planned, _, decided, right = one.counts()
-    known = against_claim(planned, decided, winner)
-    steps = paired_steps(one.metric.estimator(), known, right, planned=planned)
+    """Return the line on these problems in that case."""
+    steps = _steps_against(one, winner)
     line = on_these_problems(steps, mean_coefficients(steps), level=level, tests=tests)
     return _in_points(line)[0]
 
@@ -559,13 +598,20 @@ def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Dif
     keys = {replace(one.metric, n=None) for one in tested}
     if len(tested) < max(len(compared), 2) or len(keys) > 1:
         return None
-    parts = [
-        _column(Asked(one.shared, '', of.metric)) for one, of in zip(compared, tested, strict=True)
-    ]
-    steps, weights = averaged([of[0] for of in parts], [of[1] for of in parts])
-    _, clusters = _in_one_list([one.shared for one in compared])
-    family = two_lines(steps, clusters, weights, level=level)
+    asked = [Asked(one.shared, '', of.metric) for one, of in zip(compared, tested, strict=True)]
+    columns = list(map(_column, asked))
+    family = _mean(asked, columns, level)
     these, like_these = (_in_points(line)[0] for line in (family.these, family.like_these))
+    sign = these.sign or like_these.sign
+    worst = _mean(
+        asked,
+        [_if_missing_are_wrong(*of, sign) for of in zip(asked, columns, strict=True)],
+        level,
+    )
+    these, like_these = (
+        _doubted(line, _in_points(of)[0])
+        for line, of in ((these, worst.these), (like_these, worst.like_these))
+    )
     first, second = (
         float(np.mean([getattr(one, of) for one in tested])) for of in ('first', 'second')
     )
@@ -584,9 +630,15 @@ def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Dif
         sum(one.units for one in tested),
         int(family.questions[0]),
         (missing[0], missing[1]),
-        any(one.fragile for one in tested),
         level,
     )
+
+
+def _mean(asked: Sequence[Asked], columns: Sequence[Column], level: float) -> Family:
+    """Return both lines of the unweighted mean of one difference of each data set."""
+    steps, weights = averaged([of[0] for of in columns], [of[1] for of in columns])
+    _, clusters = _in_one_list([one.shared for one in asked])
+    return two_lines(steps, clusters, weights, level=level)
 
 
 def common_protocols(protocols: Sequence[Protocol]) -> list[Protocol]:
@@ -677,7 +729,8 @@ def check_metrics(
                 'enough judged responses of both models'
             )
         if not why and math.isnan(found_one.these.low) and found_one.few:
-            why = f'{found_one.questions} questions are too few to speak of other problems'
+            needed, asked_of = found_one.questions_needed, found_one.questions
+            why = f'a test needs {needed} questions and these are {asked_of}'
         if not why and not found_one.claim and _could_be_worse(one, found_one):
             why = f'by {sum(found_one.missing)} missing verdicts it may be worse'
         checks.append(Check(of.name, found_one.untested() if why else found_one, why))

@@ -28,7 +28,6 @@ from opencompass_gpassk.metrics.difference import (
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import correct_counts
 from opencompass_gpassk.metrics.rate_distribution import Rates
-from opencompass_gpassk.metrics.sample_size import pilot_rates
 
 Numbers = NDArray[np.float64]
 
@@ -251,3 +250,22 @@ def worthwhile_samples(margin: Callable[[int], float], k: int) -> int:
 def sample_numbers(k: int) -> list[int]:
     """Return the numbers of samples that a search tries: k and 1.5 k, doubled up to 96 k."""
     return [n for power in range(7) for n in (k << power, (3 * k << power) // 2)]
+
+
+def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:
+    """Return the distribution of rates that a pilot run suggests.
+
+    The likeliest Beta distribution is the prior of each problem's rate. The population is the
+    mixture of the problems' posteriors. The mixture need not have a Beta distribution's shape, but
+    it is smoothed: rates that lie at a few values come out spread around these, and the part within
+    problems somewhat too large.
+
+    Args:
+        n: Shape (P,), judged samples of each problem.
+        c: Shape (P,), correct ones among them.
+    """
+    some = np.asarray(n) > 0
+    samples, right = np.asarray(n)[some], np.asarray(c)[some]
+    pairs, number = np.unique(np.stack([samples, right]), axis=1, return_counts=True)
+    after = Rates.fitted(samples, right).after(*pairs)
+    return Rates.of(after.alpha, after.beta, number)

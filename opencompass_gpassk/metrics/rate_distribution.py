@@ -7,6 +7,7 @@ decides both the value of a metric and how precisely n samples of some problems 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -43,24 +44,6 @@ class Rates:
         return cls(a, b, parts / parts.sum())
 
     @classmethod
-    def with_spread(cls, mean: float, spread: float) -> Rates:
-        """Return the Beta distribution with this mean and standard deviation.
-
-        Raises:
-            ValueError: If no Beta distribution has both.
-        """
-        if not 0 < mean < 1:
-            raise ValueError(f'mean is {mean:g}; give a mean rate between 0 and 1')
-        most = (mean * (1 - mean)) ** 0.5
-        if not 0 < spread < most:
-            raise ValueError(
-                f'spread is {spread:g}; the standard deviation of rates whose mean is {mean:g} is '
-                f'between 0 and {most:.4g}'
-            )
-        strength = mean * (1 - mean) / spread**2 - 1
-        return cls.of(mean * strength, (1 - mean) * strength)
-
-    @classmethod
     def fitted(cls, n: ArrayLike, c: ArrayLike) -> Rates:
         """Return the Beta distribution with the highest likelihood for the counts of P problems.
 
@@ -73,22 +56,8 @@ class Rates:
         """
         pairs, number = np.unique(np.stack(problem_counts(n, c)), axis=1, return_counts=True)
         sampled = pairs[0] > 0
-        (samples, right), number = pairs[:, sampled], number[sampled]
-        low, high = np.log(STRENGTHS)
-        # Add half a trial of each kind: no Beta distribution has a mean of exactly 0 or 1.
-        start = logit((number @ right + 0.5) / (number @ samples + 1))
-
-        def unlikeliness(place: Numbers) -> float:
-            mean, strength = expit(place[0]), np.exp(np.clip(place[1], low, high))
-            a, b = mean * strength, (1 - mean) * strength
-            # A weak prior keeps the fit finite if all samples are correct or all incorrect.
-            faint = 0.5 * (np.log(mean) + np.log1p(-mean)) - 0.005 * place[1] ** 2
-            likely = betaln(right + a, samples - right + b) - betaln(a, b)
-            return -float(number @ likely + faint)
-
-        found = minimize(unlikeliness, [start, 0.0], method='Nelder-Mead', options={'xatol': 1e-6})
-        mean, strength = expit(found.x[0]), np.exp(np.clip(found.x[1], low, high))
-        return cls.of(mean * strength, (1 - mean) * strength)
+        counts = np.vstack([pairs, number])[:, sampled]
+        return cls.of(*_likeliest(tuple(map(tuple, counts.tolist()))))
 
     def after(self, n: ArrayLike, c: ArrayLike) -> Rates:
         """Return the mixture of P problems' posteriors; the prior is a single Beta distribution."""
@@ -108,11 +77,6 @@ class Rates:
         number = np.arange(samples.max(initial=0) + 1)
         chances: Numbers = betabinom.pmf(number, samples, self.alpha[:, None], self.beta[:, None])
         return chances
-
-    def mean_of(self, estimator: Estimator) -> float:
-        """Return the true mean of a metric over the population."""
-        k = estimator.k
-        return float(self.weights @ (self.counts(k) @ estimator(k, np.arange(k + 1))))
 
     def estimate_squares(self, estimator: Estimator, n: int) -> Numbers:
         """Return the expected square of an estimate from n samples, shape (D,).
@@ -150,3 +114,28 @@ def pair_products(estimator: Estimator, n: ArrayLike, c: ArrayLike) -> Numbers:
     rest = np.clip(c - first, 0, n - k)  # where that is impossible, the chance is 0
     values = estimator(k, first) * estimator(n - k, rest)
     return np.where(enough, (hypergeom.pmf(first, n, c, k) * values).sum(axis=1), np.nan)
+
+
+@lru_cache(maxsize=1024)  # several metrics and pairs of models ask for the same counts
+def _likeliest(counts: tuple[tuple[int, ...], ...]) -> tuple[float, float]:
+    """Return α and β of the likeliest Beta distribution.
+
+    Args:
+        counts: Samples, right ones among them, and the number of problems with these.
+    """
+    samples, right, number = map(np.array, counts)
+    low, high = np.log(STRENGTHS)
+    # Add half a trial of each kind: no Beta distribution has a mean of exactly 0 or 1.
+    start = logit((number @ right + 0.5) / (number @ samples + 1))
+
+    def unlikeliness(place: Numbers) -> float:
+        mean, strength = expit(place[0]), np.exp(np.clip(place[1], low, high))
+        a, b = mean * strength, (1 - mean) * strength
+        # A weak prior keeps the fit finite if all samples are correct or all incorrect.
+        faint = 0.5 * (np.log(mean) + np.log1p(-mean)) - 0.005 * place[1] ** 2
+        likely = betaln(right + a, samples - right + b) - betaln(a, b)
+        return -float(number @ likely + faint)
+
+    found = minimize(unlikeliness, [start, 0.0], method='Nelder-Mead', options={'xatol': 1e-6})
+    mean, strength = expit(found.x[0]), float(np.exp(np.clip(found.x[1], low, high)))
+    return float(mean) * strength, (1 - float(mean)) * strength

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 
 from opencompass_gpassk.compare.comparability import SERIOUS, UNKNOWN, setting
 from opencompass_gpassk.report.board import Benchmark
-from opencompass_gpassk.results.metric import ACCURACY, G_PASS, MG_PASS, PASS, parse_metric
-from opencompass_gpassk.results.result import Estimate, Result, Results
-from opencompass_gpassk.results.sampling_shares import NEGLIGIBLE
+from opencompass_gpassk.results.metric import G_PASS, MG_PASS, PASS, parse_metric
+from opencompass_gpassk.results.result import Result, Results
 from opencompass_gpassk.results.true_verdicts import ERRORS
 
 UNDECIDED_INCORRECT = 'rule:undecided-incorrect'  # the judge in the signature
@@ -131,39 +130,6 @@ def told_once(texts: Mapping[str, Iterable[str]]) -> list[tuple[str, bool]]:
         (text, True) if len(labels) == len(texts) else (f'{", ".join(labels)}: {text}', False)
         for text, labels in concerned.items()
     ]
-
-
-def uncertainty_notes(benchmark: Benchmark) -> list[str]:
-    """Return a line on where the uncertainty of the primary metric comes from, on average.
-
-    The variance of the metric is due to problems and samples. The judge's part is known after an
-    audit, by the squares of the widths of its range and of the interval.
-    """
-    k = benchmark.main_k
-    metric = ACCURACY() if k is None else G_PASS(k=k, tau=1.0)
-    parts = []
-    for entry in benchmark.entries:
-        whole = entry.metric(metric)
-        share = entry.result.sampling_share.get(metric.key, math.nan)
-        if not isinstance(whole, Estimate) or math.isnan(share):
-            continue
-        true = entry.true_metrics.get(metric.key)
-        judged = true.range if true else (0.0, 0.0)
-        total, judge = ((high - low) ** 2 for low, high in (whole.interval, judged))
-        if total > 0:
-            found = total * (100 - share), total * share, 100 * judge
-            parts.append([one / sum(found) for one in found])
-    if not parts:
-        return []
-    problems, samples, judge = (sum(of) / len(parts) for of in zip(*parts, strict=True))
-    shares = {'problems': problems, 'samples': samples} | ({'verdicts': judge} if judge else {})
-    told = ', '.join(f'{100 * share:.0f} % from {name}' for name, share in shares.items())
-    most = max(shares, key=lambda name: shares[name])
-    more = 'labels of verdicts (gpassk audit)' if most == 'verdicts' else f'more {most}'
-    advice = f'{more} would help most'
-    if most == 'problems' and samples <= NEGLIGIBLE:
-        advice = "more problems would help, more samples won't"
-    return [f'the uncertainty of {metric.heading} comes to {told}: {advice}']
 
 
 def sensitivity_notes(benchmark: Benchmark) -> list[str]:

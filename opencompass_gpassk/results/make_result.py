@@ -44,7 +44,6 @@ from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.results.reasoning_summary import reasoning_summary
 from opencompass_gpassk.results.reliable_problems import RATE, attempts, reliable_counts
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.results.sampling_shares import sampling_shares
 from opencompass_gpassk.results.token_metrics import token_metrics
 from opencompass_gpassk.results.true_verdicts import judge_error
 from opencompass_gpassk.results.warnings import result_warnings
@@ -270,7 +269,6 @@ def make_result(
             signature |= {'complete': protocol.complete, 'collapsed': protocol.collapsed}
         made['judging'] = dict(judging or {})
         made['bounds'] = bounds(values)
-        made['sampling_share'] = sampling_shares(table, protocol.ks)
         if protocol.ks:
             made['reliable'] = {str(RATE): reliable_counts(attempts(values.trials))}
     if reasoning:

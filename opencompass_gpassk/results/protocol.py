@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+ADVISED = 3  # n ≥ 3k, by the authors of arXiv 2412.13147
 NOBODY = 'none'  # the judge in the signature of a result without verdicts
 DEFAULT_TAUS = (0.0, 0.25, 0.5, 0.75, 1.0)
 DEFAULT_GROUPS = (('split', 'language'), ('split',), ('language',), ('level',), ('subject',))

@@ -531,8 +531,6 @@ class Result(Typed):
         taus: The thresholds τ of G-Pass@k.
         judging: How the verdicts were reached.
         bounds: Metric → its value if all open responses are wrong, or right, in percent.
-        sampling_share: Metric → share of its variance that more samples would remove, in percent,
-            expected from the problems' rates; the rest is due to the choice of problems.
         reliable: Rate → problems that are surely solved so often, each by itself: counts of those
             ``at_least`` at the rate, ``below`` it and ``unclear``, by exact one-sided 95 % bounds.
         signature: What must be equal for two results to be comparable.
@@ -567,7 +565,6 @@ class Result(Typed):
     taus: list[Share] = [*DEFAULT_TAUS]
     judging: Judging = Judging()
     bounds: dict[Name, Ends] = {}
-    sampling_share: dict[Name, Percent] = {}
     reliable: dict[Name, dict[Name, Count]] = {}
     signature: Signature
     tokens: TokenCounts = TokenCounts()

@@ -16,7 +16,6 @@ from opencompass_gpassk.inference.sampling import (
     unused_settings,
 )
 from opencompass_gpassk.metrics.independence import Independence
-from opencompass_gpassk.metrics.sample_size import ADVISED
 from opencompass_gpassk.results.metric import (
     ACCURACY,
     G_PASS,
@@ -24,9 +23,8 @@ from opencompass_gpassk.results.metric import (
     Side,
     parse_metric,
 )
-from opencompass_gpassk.results.protocol import Protocol
+from opencompass_gpassk.results.protocol import ADVISED, Protocol
 from opencompass_gpassk.results.result import Counts, Result, Versions
-from opencompass_gpassk.results.sampling_shares import NEGLIGIBLE
 
 
 def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: Side) -> str:
@@ -96,12 +94,10 @@ def result_warnings(
         *_verdict_warnings(protocol, result),
     ]
     if ks and protocol.n < ADVISED * max(ks):
-        share = result.sampling_share.get(G_PASS(k=max(ks), tau=1.0).key, math.nan)
-        if not share <= 100 * NEGLIGIBLE:
-            found.append(
-                f'n = {protocol.n} is less than {ADVISED}k = {ADVISED * max(ks)}: the estimates of '
-                f'G-Pass@{max(ks)} are noisy; sample each problem more often'
-            )
+        found.append(
+            f'n = {protocol.n} is less than {ADVISED}k = {ADVISED * max(ks)}: the estimates of '
+            f'G-Pass@{max(ks)} are noisy; sample each problem more often'
+        )
     if result.versions.per_group:
         found += _version_warnings(result.versions)
     return found

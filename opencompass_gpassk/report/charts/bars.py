@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # The fills differ in lightness and hatching too, for a copy without colours.
 FILLS = (('#56B4E9', ''), ('#E69F00', '....'), ('#0072B2', '////'))
-THICKNESS = 0.8  # of all bars of a model, where models are 1 apart
+NAME = 1.4  # height of a model's name and the gap below its bars, in heights of a bar
 
 
 def plot_bars(
@@ -38,11 +38,12 @@ def plot_bars(
         series: Name of a metric → M values in percent. An interval is drawn as a line; None has
             no bar, and NaN a dash.
     """
-    height = THICKNESS / len(series)
+    height = 1 / (len(series) + NAME)
+    top = 1.3 * height - 0.5
     for row, ((label, values), (colour, hatch)) in enumerate(
         zip(series.items(), FILLS, strict=False)
     ):
-        places = [place + (row + 0.5) * height - THICKNESS / 2 for place in range(len(names))]
+        places = [place + top + (row + 0.5) * height for place in range(len(names))]
         known = {y: v for y, v in zip(places, values, strict=True) if v is not None}
         widths = [0.0 if math.isnan(value) else float(value) for value in known.values()]
         axis.barh(
@@ -60,7 +61,7 @@ def plot_bars(
                 axis.plot(value.interval, (y, y), color='black', linewidth=1.0)
             elif math.isnan(value):
                 put_undefined(axis, (0.0, y), ('data', 'data'))
-    name_rows(axis, names)
+    name_rows(axis, names, top - 0.15 * height)
     axis.set(xlim=(0, 100), xlabel='problems (%)')
 
 
@@ -78,5 +79,5 @@ def benchmark_bars(benchmark: Benchmark) -> Chart:
     told = f'{benchmark.name}: {", ".join(series)}.'
     told += intervals_told((value for row in series.values() for value in row), 'black lines')
     plot = partial(plot_bars, names=[entry.label for entry in entries], series=series)
-    height = 0.5 + (0.1 + 0.13 * len(series)) * len(entries)
+    height = 0.4 + 0.13 * (len(series) + NAME) * len(entries)
     return Chart(f'{benchmark.name}_bars', told, plot, height)

@@ -28,7 +28,7 @@ MEAN: dict[str, Any] = {
     'markerfacecolor': 'white',
     'markeredgecolor': 'black',
 }
-THICKNESS = 0.25  # of a box, where models are 1 apart
+THICKNESS, MIDDLE = 0.2, 0.15  # of a model's boxes, where models are 1 apart
 
 
 def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.nan) -> None:
@@ -44,11 +44,10 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
         quantity: ``validity`` or ``redundancy``, the label of the axis.
         threshold: The threshold of soundness, drawn as a line; NaN for none.
     """
-    places = [_places(index, of_model) for index, of_model in enumerate(boxes.values())]
-    for part, (colour, hatch) in FILLS.items():
+    for number, (part, (colour, hatch)) in enumerate(FILLS.items()):
         drawn = {
-            at[part]: of_model[part].model_dump(exclude={'n'})
-            for at, of_model in zip(places, boxes.values(), strict=True)
+            index + MIDDLE + THICKNESS * (number - 1): of_model[part].model_dump(exclude={'n'})
+            for index, of_model in enumerate(boxes.values())
             if part in of_model
         }
         if not drawn:
@@ -69,7 +68,7 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
         made['boxes'][0].set_label(f'{part} answers')
     if not math.isnan(threshold):
         axis.axvline(threshold, color='#555555', linestyle='--', label='threshold of soundness')
-    name_rows(axis, list(boxes))
+    name_rows(axis, list(boxes), MIDDLE - 1.6 * THICKNESS)
     axis.set(xlim=(-0.02, 1.02), xlabel=quantity)
 
 
@@ -85,21 +84,12 @@ def box_charts(panel: tuple[str, str], results: Sequence[Entry]) -> Iterable[Cha
                 'diamonds: means; whiskers: values within 1.5 times the box.'
             )
             name = f'{"_".join(panel)}_{quantity}'
-            yield Chart(name, told, plot, 0.5 + 0.5 * len(results))
+            yield Chart(name, told, plot, 0.4 + 0.55 * len(results))
 
 
 def _boxes(one: Entry, quantity: str) -> dict[str, Box]:
     """Return the boxes of a result that can be drawn."""
     return {part: box for part in PARTS if (box := box_of(one, quantity, part))}
-
-
-def _places(index: int, of_model: Mapping[str, object]) -> dict[str, float]:
-    """Return the positions of a model's boxes, around the model's own."""
-    parts = [part for part in PARTS if part in of_model]
-    return {
-        part: index + THICKNESS * (number - (len(parts) - 1) / 2)
-        for number, part in enumerate(parts)
-    }
 
 
 def _threshold(results: Sequence[Entry], quantity: str) -> float:

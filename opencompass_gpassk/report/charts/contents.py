@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from opencompass_gpassk.report.board import Benchmark, Board, Trials
+from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.bars import benchmark_bars
 from opencompass_gpassk.report.charts.boxes import box_charts
-from opencompass_gpassk.report.charts.difficulty import decline_chart
-from opencompass_gpassk.report.charts.growth import growing, growth_chart
+from opencompass_gpassk.report.charts.growth import growth_chart
 from opencompass_gpassk.report.charts.scatter import (
     drop_chart,
     false_positives_chart,
-    rated_results,
-    tokens_chart,
 )
-from opencompass_gpassk.report.charts.style import Chart, Looks
+from opencompass_gpassk.report.charts.strip import strip_chart
+from opencompass_gpassk.report.charts.style import Chart, Looks, best_first
 from opencompass_gpassk.report.charts.sweep import sweep_chart, sweeps
 from opencompass_gpassk.report.charts.tau_curves import tau_curves
 from opencompass_gpassk.report.charts.understanding import understanding_chart
-from opencompass_gpassk.report.tables.difficulty import difficulties
+from opencompass_gpassk.results.metric import G_PASS
 from opencompass_gpassk.results.result import Entry
+
+MOST_LINES = 5  # models in one chart of lines
 
 
 def report_charts(board: Board) -> Iterable[Chart]:
@@ -37,24 +39,24 @@ def report_charts(board: Board) -> Iterable[Chart]:
         yield understanding_chart(panel, found)
     for panel, found in _panels(board.scored).items():
         yield from box_charts(panel, found)
-    for panel, found in _panels(rated_results(board.scored)).items():
-        yield false_positives_chart(panel, found, looks)
+        if rates := false_positives_chart(panel, found, looks):
+            yield rates
 
 
 def _of(benchmark: Benchmark, trials: Trials, looks: Looks) -> Iterable[Chart]:
-    """Yield the charts of one benchmark with samples, the curves over τ first."""
-    for k in benchmark.ks:
-        yield tau_curves(benchmark, k, looks)
-    yield benchmark_bars(benchmark)
-    for k in benchmark.ks:
-        if tables := growing(benchmark, k, trials):
-            yield growth_chart(benchmark, k, tables, looks)
+    """Yield the charts of one benchmark with samples, in each the most stable models first."""
+    strictest = G_PASS(k=benchmark.ks[-1], tau=benchmark.taus[-1])
+    entries = best_first(benchmark.entries, lambda one: number(one.metric(strictest)))
+    ranked = replace(benchmark, entries=entries)
+    first = replace(benchmark, entries=entries[:MOST_LINES])
+    lines = [tau_curves(first, k, looks) for k in benchmark.ks]
+    lines += filter(None, (growth_chart(first, k, trials, looks) for k in benchmark.ks))
+    told = f' The {MOST_LINES} most stable of {len(entries)} models.'
+    yield from filter(None, [strip_chart(ranked, trials), benchmark_bars(ranked)])
+    for chart in lines:
+        yield replace(chart, caption=chart.caption + told * (len(entries) > MOST_LINES))
     for sweep in sweeps(benchmark):
         yield sweep_chart(benchmark, sweep)
-    if lengths := tokens_chart(benchmark, max(benchmark.ks), looks):
-        yield lengths
-    if difficulties(benchmark):
-        yield decline_chart(benchmark, looks)
 
 
 def _panels(found: Sequence[Entry]) -> dict[tuple[str, str], list[Entry]]:

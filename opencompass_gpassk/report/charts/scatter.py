@@ -1,4 +1,4 @@
-"""Models as points: drops and false positives against accuracy, stability against length."""
+"""Models as points: drops and false positives against accuracy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from opencompass_gpassk.report.board import Benchmark
 from opencompass_gpassk.report.cells import number
 from opencompass_gpassk.report.charts.style import (
     MARKERS,
@@ -19,9 +18,8 @@ from opencompass_gpassk.report.charts.style import (
     intervals_told,
     shown_label,
 )
-from opencompass_gpassk.results.metric import ACCURACY, DROP, FALSE_POSITIVES, G_PASS, Metric
+from opencompass_gpassk.results.metric import ACCURACY, DROP, FALSE_POSITIVES, Metric
 from opencompass_gpassk.results.result import Entry, Estimate
-from opencompass_gpassk.results.token_metrics import MEAN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,36 +105,13 @@ def drop_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -
     return Chart(f'{"_".join(panel)}_drop', told, plot)
 
 
-def tokens_chart(benchmark: Benchmark, k: int, looks: Looks) -> Chart | None:
-    """Return the chart of stability against the length of responses; None if no length is known."""
-    metric = G_PASS(k=k, tau=1.0)
-    points = {
-        entry.label: (entry.result.tokens.metrics.get(MEAN, math.nan), number(entry.metric(metric)))
-        for entry in benchmark.entries
-    }
+def false_positives_chart(
+    panel: tuple[str, str], results: Sequence[Entry], looks: Looks
+) -> Chart | None:
+    """Return the chart of a benchmark and way of decoding; None without a point to draw."""
+    points = _points(results, FALSE_POSITIVES())
     if all(any(map(math.isnan, point)) for point in points.values()):
         return None
-
-    def plot(axis: Axes) -> None:
-        plot_points(axis, points, looks)
-        axis.set(xlabel='mean tokens of a response', ylabel=f'{metric.heading} (%)')
-
-    told = f'{benchmark.name}: {metric.heading} by the mean tokens of a response.'
-    told += intervals_told(y for _, y in points.values())
-    return Chart(f'{benchmark.name}_tokens_k{k}', told, plot)
-
-
-def rated_results(found: Sequence[Entry]) -> list[Entry]:
-    """Return the results with a point to draw: accuracy and false-positive rate."""
-    points = [_points([one], FALSE_POSITIVES())[one.label] for one in found]
-    return [
-        one for one, point in zip(found, points, strict=True) if not any(map(math.isnan, point))
-    ]
-
-
-def false_positives_chart(panel: tuple[str, str], results: Sequence[Entry], looks: Looks) -> Chart:
-    """Return the chart of a benchmark and way of decoding, of :func:`rated_results`."""
-    points = _points(results, FALSE_POSITIVES())
 
     def plot(axis: Axes) -> None:
         plot_points(axis, points, looks)

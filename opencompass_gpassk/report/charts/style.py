@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.report.tables.table import told_apart
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.results.result import Estimate
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ DODGE, MOST_DODGE = 0.012, 0.06  # between two intervals, between all: shares of
 SIZE = 8.0  # points of all texts, at the width at which a chart is drawn
 LETTERS = 15  # of that size, in an inch
 ROW = 0.17  # height of a row of the legend, in inches
+APART = 9.5  # points between the labels of two lines
 RC: Any = {
     'font.size': SIZE,
     **dict.fromkeys(
@@ -45,7 +46,9 @@ RC: Any = {
     'pdf.fonttype': 42,
     'svg.fonttype': 'none',
     'svg.hashsalt': 'gpassk',
+    'text.parse_math': False,  # names are no formulas
 }
+Row = TypeVar('Row')
 Looks = Mapping[str, int]  # name of a model → its number, the same in all charts
 UNDEFINED = '–'
 PLACEHOLDER = f'{UNDEFINED}: undefined'
@@ -60,16 +63,18 @@ class Chart:
         caption: What it shows, in a sentence or two.
         plot: Draws it on an axis.
         height: Height of the panel, in inches.
+        lines: Whether it consists of lines, which are then named at their ends, without a legend.
     """
 
     name: str
     caption: str
     plot: Callable[[Axes], object]
     height: float = 1.9
+    lines: bool = False
 
 
 def draw_chart(chart: Chart, width: float) -> Figure:
-    """Return the figure of a chart, its legend below it.
+    """Return the figure of a chart, its legend, if it has one, below it.
 
     Args:
         chart: The chart.
@@ -87,8 +92,10 @@ def draw_chart(chart: Chart, width: float) -> Figure:
         axis = figure.subplots()
         chart.plot(axis)
         handles, names = axis.get_legend_handles_labels()
-        if handles:
-            room = int(LETTERS * width)
+        if chart.lines:
+            _label_ends(axis, handles)
+        elif handles:
+            room = letters_of(axis)
             labels = told_apart(names, room - 6)
             # A label's line takes the room of six letters.
             columns = max(1, min(room // (6 + max(map(len, labels))), 4))
@@ -98,6 +105,45 @@ def draw_chart(chart: Chart, width: float) -> Figure:
                 handles, labels, loc='outside lower center', ncols=columns, columnspacing=1.2
             )
     return figure
+
+
+def letters_of(axis: Axes) -> int:
+    """Return how many letters fit into the width of the figure."""
+    return int(LETTERS * axis.get_figure().get_figwidth())  # type: ignore[union-attr]
+
+
+def _label_ends(axis: Axes, lines: Sequence[Any]) -> None:
+    """Write each line's name to the right of its end, with a stroke between them."""
+    low, high = axis.get_ylim()
+    height = 72 * (axis.get_figure().get_figheight() - 0.5)  # type: ignore[union-attr]
+    step = APART / height
+    ends = {
+        line: ([y for y in line.get_ydata() if not math.isnan(y)] or [low])[-1]
+        for line in reversed(lines)
+    }
+    lines = sorted(ends, key=ends.__getitem__)  # of equal ones the first is on top
+    names = told_apart([line.get_label() for line in lines], int(0.45 * letters_of(axis)))
+    place = -step
+    for number, (line, name) in enumerate(zip(lines, names, strict=True), start=1):
+        end = (ends[line] - low) / (high - low)
+        place = max(place + step, min(end, 1 - step * (len(lines) - number)))
+        axis.annotate(
+            name,
+            (1.0, end),
+            (1.06, place),
+            xycoords='axes fraction',
+            textcoords='axes fraction',
+            color=line.get_color(),
+            va='center',
+            arrowprops={
+                'arrowstyle': '-',
+                'color': line.get_color(),
+                'linewidth': 0.6,
+                'shrinkA': 0,
+                'shrinkB': 0,
+                'relpos': (0, 0.5),
+            },
+        )
 
 
 def save_chart(figure: Figure, path: Path, caption: str = '') -> None:
@@ -180,12 +226,29 @@ def put_undefined(
     )
 
 
-def name_rows(axis: Axes, names: Sequence[str]) -> None:
-    """Name the rows of a chart from the top, in at most a third of its width."""
-    most = int(LETTERS * axis.get_figure().get_figwidth() / 3)  # type: ignore[union-attr]
-    axis.set_yticks(range(len(names)), [shown_label(name) for name in told_apart(names, most)])
+def name_rows(axis: Axes, names: Sequence[str], top: float, most: int = 0) -> None:
+    """Name the rows of a chart from the top, each above what is drawn of it.
+
+    Args:
+        axis: Where to write.
+        names: The names.
+        top: How far below the middle of its row a name stands, where rows are 1 apart.
+        most: Letters that fit; 0 for those of the whole width.
+    """
+    shown = [shown_label(name) for name in told_apart(names, most or letters_of(axis))]
+    places = [place + top for place in range(len(names))]
+    ground = {'facecolor': 'white', 'edgecolor': 'none', 'alpha': 0.8, 'pad': 0}
+    axis.set_yticks(places, shown, ha='left', va='bottom', bbox=ground)
+    axis.yaxis.set_zorder(3)  # names stand above lines through all rows
+    axis.tick_params(axis='y', length=0, pad=0)
+    axis.spines[['left', 'top', 'right']].set_visible(False)
     axis.set_ylim(len(names) - 0.5, -0.5)
     axis.grid(visible=False, axis='y')
+
+
+def best_first(rows: Iterable[Row], value: Callable[[Row], float]) -> list[Row]:
+    """Return the rows by their values, the greatest first, and those with NaN last."""
+    return sorted(rows, key=lambda row: math.inf if math.isnan(value(row)) else -value(row))
 
 
 def intervals_told(figures: Iterable[float | None], shown: str = 'upright lines') -> str:
@@ -210,6 +273,6 @@ def intervals_told(figures: Iterable[float | None], shown: str = 'upright lines'
 
 
 def shown_label(name: str) -> str:
-    """Return a name that matplotlib shows literally: not as a formula, and not hidden."""
-    line = one_line(name).replace('$', r'\$')
+    """Return a name on one line that a legend doesn't hide."""
+    line = one_line(name)
     return f' {line}' if line.startswith('_') else line

@@ -53,9 +53,8 @@ def sweeps(benchmark: Benchmark) -> list[Sweep]:
         signature = entry.result.signature
         sampling = signature.sampling if entry.ks else {}
         for parameter, value in sampling.items():
-            if isinstance(value, bool) or not isinstance(value, (int, float)):
-                continue
-            if not math.isfinite(value):
+            known = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not known or not math.isfinite(value):
                 continue
             rest = {name: other for name, other in sampling.items() if name != parameter}
             same = [getattr(signature, name) for name in OTHERS]
@@ -90,7 +89,7 @@ def sweep_chart(benchmark: Benchmark, sweep: Sweep) -> Chart:
     rest = ''.join(f', {name} {value}' for name, value in sweep.fixed.items())
     told = f'{benchmark.name}: {sweep.model} by {sweep.parameter}{rest}.'
     told += intervals_told(metric for row in series.values() for metric in row)
-    return Chart(f'{benchmark.name}_sweep_{sweep.parameter}_{sweep.model}', told, plot)
+    return Chart(f'{benchmark.name}_sweep_{sweep.parameter}_{sweep.model}', told, plot, lines=True)
 
 
 def _without(model: str, value: float) -> str:

@@ -48,4 +48,4 @@ def tau_curves(benchmark: Benchmark, k: int, looks: Looks) -> Chart:
     told = f'{benchmark.name}: G-Pass@{k} over τ, the share of the {k} samples that must be right.'
     told += intervals_told(value for values in series.values() for value in values)
     plot = partial(plot_thresholds, taus=taus, series=series, looks=looks, k=k)
-    return Chart(f'{benchmark.name}_k{k}', told, plot)
+    return Chart(f'{benchmark.name}_k{k}', told, plot, lines=True)

@@ -17,9 +17,10 @@ from opencompass_gpassk.compare.comparability import set_apart
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
 from opencompass_gpassk.formats.display import counted, one_line, short_line
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board, Place
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.report.notes import incomparable
 from opencompass_gpassk.report.page.columns import columns_at, known
-from opencompass_gpassk.report.page.drawings import Tried, short_names
+from opencompass_gpassk.report.page.drawings import Tried
 from opencompass_gpassk.report.page.problems import (
     LONGEST_NAME,
     PageProblem,
@@ -349,7 +350,7 @@ def _labels(results: Sequence[ModelResult]) -> list[str]:
             own = found.result.signature.sampling.items()
             sampling[key] = sampling.get(key, own) & own
     whole = list(dict.fromkeys(one_line(model) for _, model in models))
-    short = dict(zip(whole, short_names(whole, LONGEST_NAME), strict=True))
+    short = dict(zip(whole, told_apart(whole, LONGEST_NAME), strict=True))
     names: dict[Row, str] = {}
     for key in dict.fromkeys(keys):
         name = short[one_line(key[1])]

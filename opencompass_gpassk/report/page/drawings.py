@@ -23,23 +23,6 @@ TOO_FEW = 'too few'
 KINDS = ('always', 'maybe', 'sometimes', 'never')
 
 
-def short_names(names: Sequence[str], most: int) -> list[str]:
-    """Return names of at most so many characters that can still be told apart.
-
-    A long name loses a part in its middle. A name stays whole if each shorter one could be another.
-    """
-    return [name if len(name) <= most else _shortened(name, {*names}, most) for name in names]
-
-
-def _shortened(name: str, names: Iterable[str], most: int) -> str:
-    others = [one for one in names if one != name]
-    for tail in range(most // 2, most - 2):
-        head, end = name[: most - 1 - tail], name[-tail:]
-        if not any(one.startswith(head) and one.endswith(end) for one in others):
-            return f'{head}…{end}'
-    return name
-
-
 def percent(value: float | None, decimals: int = 1) -> str:
     """Return a metric in percent as text, ``–`` if it is undefined."""
     return '–' if value is None else shown_cell(float(value), decimals)

@@ -59,8 +59,6 @@ def _of_two(one: DataSet, places: list[int], test: Difference, lines: list[str])
     """Return the lines on the two best models: also if verdicts are missing, and on accuracy."""
     best, next_best = (one.entries[place] for place in places)
     support, *others = lines
-    if test.claim and sum(test.missing):
-        support += f', also if the missing verdicts of {best.label} are all wrong'
     shared, rows = one.ranked.shared, [*one.ranked.rows]
     pair = rows.index(places[1]), rows.index(places[0])
     asked = [

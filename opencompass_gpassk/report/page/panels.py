@@ -11,6 +11,7 @@ from markupsafe import Markup
 from opencompass_gpassk.compare.claims import p_text, signed
 from opencompass_gpassk.compare.weaker_groups import weaker_groups
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.report.notes import (
     benchmark_notes,
     sensitivity_notes,
@@ -32,7 +33,6 @@ from opencompass_gpassk.report.page.drawings import (
     curves_over_tau,
     interval_of,
     percent,
-    short_names,
     span,
     strip,
     told_interval,
@@ -87,7 +87,7 @@ def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
         'ks': [view.k for view in views],
         'board': _board(one, views),
         'names': names,
-        'short': short_names(names, LONGEST_LABEL),
+        'short': told_apart(names, LONGEST_LABEL),
         'problems': _problems(one),
         'groups': _groups(one),
         'curves': _curves(data, one),
@@ -328,7 +328,7 @@ def _alike_fields(problems: Sequence[PageProblem]) -> dict[str, str]:
 def _curves(data: PageData, one: DataSet) -> Markup | str:
     """Return the curves over τ at the greatest k, '' without any."""
     k, taus = max(one.benchmark.ks, default=0), one.benchmark.taus
-    labels = short_names([one.entries[place].label for place in one.order], LONGEST_LABEL)
+    labels = told_apart([one.entries[place].label for place in one.order], LONGEST_LABEL)
     curves = []
     for index, (place, label) in enumerate(zip(one.order, labels, strict=True)):
         points = {tau: known(one.entries[place], G_PASS(k=k, tau=tau)) for tau in taus}
@@ -406,7 +406,7 @@ def _matrix(one: DataSet) -> dict[str, Any] | None:
     tests = max((test.tests for test in ranked.tested.values()), default=0)
     return {
         'heading': heading_of(ranked.metric),
-        'labels': short_names(labels, LONGEST_LABEL),
+        'labels': told_apart(labels, LONGEST_LABEL),
         'rows': rows,
         'apart': [text for text, _ in apart],
         'tests': tests,

@@ -41,8 +41,9 @@ RATES = (
     '(docs/claims.md)'
 )
 PLAN = (
-    'labels: of different answers; enough: the range is narrower than the interval for sampling '
-    '(docs/claims.md)'
+    'labels: of different answers; enough: the range is narrower than the interval for sampling. '
+    'Without labels so far, 1 % of right answers are assumed to be called wrong, and 1 % of wrong '
+    'ones right (docs/claims.md)'
 )
 THEIRS = 'problems: those that the other tool judged in whole; recorded: the verdicts of the result'
 
@@ -107,10 +108,16 @@ def plan_table(rows: Sequence[PlanRow]) -> Table:
     for *names, sampling, halves in rows:
         enough = next((str(m) for m, half in halves.items() if half < sampling), f'> {labels[-1]}')
         enough = '–' if math.isnan(sampling) else enough
-        cells.append([*names, *(_number(one, 1) for one in (sampling, *halves.values())), enough])
+        margins = [_margin(half) for half in halves.values()]
+        cells.append([*names, _number(sampling, 1), *margins, enough])
     columns = ['model', 'data set', 'metric', 'sampling', *(f'{m} labels' for m in labels)]
     title = 'Half the width of the 95 % range due to wrong verdicts, in points'
     return Table(title, [*columns, 'enough'], cells, [PLAN])
+
+
+def _margin(half: float) -> Cell:
+    """Return a margin of error, which is never said to be 0: it would be if all are labelled."""
+    return 'all labelled' if half == 0 else '<0.1' if half < 0.05 else _number(half, 1)
 
 
 def theirs_table(rows: Sequence[TheirsRow]) -> Table:

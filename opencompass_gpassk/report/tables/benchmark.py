@@ -12,7 +12,6 @@ from opencompass_gpassk.report.notes import (
     benchmark_notes,
     sensitivity_notes,
     threshold_notes,
-    uncertainty_notes,
 )
 from opencompass_gpassk.report.tables.column import (
     Column,
@@ -66,7 +65,6 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             [] if k is None else LEGEND,
             [
                 *([] if k is None else threshold_notes(benchmark, k)),
-                *(uncertainty_notes(benchmark) if main else []),
             ],
             headline=[column.heading for column in columns if column.headline],
             marks=marks,

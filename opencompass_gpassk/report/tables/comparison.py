@@ -27,10 +27,6 @@ FORMAT = 2
 SHOWN = 10  # problems gained, and problems lost, at most
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
-FISHER = (
-    "A, B: right/judged responses; p: Fisher's exact test of each problem; p (Holm): corrected for "
-    'all problems'
-)
 
 
 def comparison_document(
@@ -81,7 +77,6 @@ def _difference(one: Difference) -> dict[str, Any]:
         'units': one.units,
         'questions': one.questions,
         'missing': list(one.missing),
-        'fragile': one.fragile,
         'claim': one.claim,
         'claim_like_these': one.claim_like_these,
     }
@@ -104,8 +99,6 @@ def _data_set(compared: Comparison, margin: float | None) -> dict[str, Any]:
         'problems': len(changes),
         'gained': len(_turned(compared, 1)),
         'lost': len(_turned(compared, -1)),
-        'gained_significantly': len(_turned(compared, 1, significant=True)),
-        'lost_significantly': len(_turned(compared, -1, significant=True)),
         'unchanged': len(_turned(compared, 0)),
         'left_out': [{'problem_id': name, 'why': why} for name, why in compared.shared.left_out],
         'differences': [_difference(one) for one in (*compared.metrics, *compared.groups)],
@@ -120,8 +113,6 @@ def _data_set(compared: Comparison, margin: float | None) -> dict[str, Any]:
                     if compared.k is None
                     else {G_PASS(k=compared.k, tau=1.0).key: change.strictest}
                 ),
-                'p_value': change.p_value,
-                'adjusted': change.adjusted,
             }
             for change in changes
         ],
@@ -236,32 +227,30 @@ def _hidden(one: Difference, others: Sequence[Difference]) -> bool:
     return any((other.group, other.name) == same for other in others)
 
 
-def _turned(compared: Comparison, sign: int, *, significant: bool = False) -> list[Change]:
+def _turned(compared: Comparison, sign: int) -> list[Change]:
     """Return the problems that B solves more often (1), less often (-1) or alike (0)."""
     points = ((change, change.points) for change in compared.changes if all(change.n))
-    found = [change for change, p in points if (p > 0) - (p < 0) == sign]
-    if not significant:
-        return found
-    return [change for change in found if change.adjusted < 1 - compared.level - 1e-12]
+    return [change for change, p in points if (p > 0) - (p < 0) == sign]
 
 
 def _changes(word: str, sign: int, compared: Comparison, title: str) -> Table:
     changes = _turned(compared, sign)
-    columns = ['problem', 'A', 'B', 'points', 'p', 'p (Holm)', 'question']
+    columns = ['problem', 'A', 'B', 'points', 'question']
     rows: list[list[Cell]] = [
         [
             _line(change.problem.problem_id, LONGEST_NAME),
             *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
             signed(change.points),
-            p_text(change.p_value),
-            p_text(change.adjusted),
             _line(change.problem.question, LONGEST_QUESTION),
         ]
         for change in changes[:SHOWN]
     ]
     shown = f', the {len(rows)} that changed most' if len(rows) < len(changes) else ''
     return Table(
-        f'{title}: {counted(len(changes), "problem")} {word}{shown}', columns, rows, [FISHER]
+        f'{title}: {counted(len(changes), "problem")} {word}{shown}',
+        columns,
+        rows,
+        ['A, B: right/judged responses'],
     )
 
 
@@ -269,13 +258,7 @@ def _problems_turned(compared: Comparison) -> str:
     lost, same, gained = (len(_turned(compared, sign)) for sign in (-1, 0, 1))
     unknown = len(compared.changes) - lost - same - gained
     told = f', {unknown} without a verdict in one' if unknown else ''
-    found = f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
-    if compared.incomparable:
-        return found
-    sure = [len(_turned(compared, sign, significant=True)) for sign in (1, -1)]
-    return (
-        f"{found}; significantly (Fisher's test, Holm) more often: {sure[0]}, less often: {sure[1]}"
-    )
+    return f'problems solved more often by B: {gained}, less often: {lost}, as often: {same}{told}'
 
 
 def _left_out(compared: Comparison) -> list[str]:

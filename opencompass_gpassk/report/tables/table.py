@@ -20,33 +20,9 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
     signs_legend,
+    told_apart,
 )
 from opencompass_gpassk.results.result import Few
-
-
-def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return names cut in the middle to at most ``most`` characters; different ones stay different.
-
-    The end is kept since model names often differ there, in a version or a data set.
-    """
-    short = [_without_middle(name, most) for name in names]
-    of_short: dict[str, list[str]] = {}
-    for name, one in zip(names, short, strict=True):
-        if name not in of_short.setdefault(one, []):
-            of_short[one].append(name)
-    numbers = {n: i for same in of_short.values() if len(same) > 1 for i, n in enumerate(same, 1)}
-    return [
-        f'{_without_middle(name, most - 5)} ({numbers[name]})' if name in numbers else one
-        for name, one in zip(names, short, strict=True)
-    ]
-
-
-def _without_middle(name: str, most: int) -> str:
-    if len(name) <= most:
-        return name
-    end = most // 2
-    return f'{name[: most - 1 - end]}…{name[len(name) - end :]}'
-
 
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
 STAR, NEAR = '*', '≈'  # before the best metrics, and before those that may be as good
