@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 from math import comb
 from pathlib import Path
@@ -25,11 +26,12 @@ from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.page.columns import columns_at, known
 from opencompass_gpassk.report.page.data import DataSet, PageData, page_data
 from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
+from opencompass_gpassk.report.page.headline import headline
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.page.problems import LONGEST, SHORTEST, Answer
 from opencompass_gpassk.results.make_result import store
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.trials import read_trials
+from opencompass_gpassk.trials import Verdict, read_trials
 
 MODELS = {'small': -1.0, 'large': 2.0}
 
@@ -220,6 +222,19 @@ def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
     }
     assert judged(shown)[0] == {0: 8, 1: 5}
     assert judged(shown)[-1] == {0: 8}
+
+
+def test_what_could_overturn_the_sentence_is_checked_first(tmp_path: Path) -> None:
+    """Responses that were cut off, if they could change the number; nothing if nothing could."""
+    run = make_sweep(tmp_path / '1', {'a': 0})
+    (shown,) = page_data([run.folder]).data_sets
+    assert headline(shown).checks == []
+    table = shown.trials['a', SAMPLED]
+    for place, trial in enumerate(table.trials):
+        table.trials[place] = replace(trial, truncated=trial.verdict is Verdict.INCORRECT)
+    (check,) = headline(shown).checks
+    some = sum(of.c < of.n for one in shown.problems for of in one.solved.values())
+    assert f'costs it up to {100 * some / 12:.1f} points' in check.text
 
 
 def test_results_of_others_are_named(tmp_path: Path) -> None:
