@@ -109,10 +109,7 @@ def _about(one: DataSet) -> list[str]:
 
 def _views(one: DataSet) -> list[View]:
     """Return the numbers of the board, those of the greatest k last."""
-    strictest = one.ks and any(
-        known(e, G_PASS(k=one.ks[-1], tau=1.0)) is not None for e in one.entries
-    )
-    if strictest:
+    if one.ks and one.large.family is G_PASS:
         return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), f'right in all {k}') for k in one.ks]
     beside = SP_ACCURACY() if one.m else None
     headings = {AVERAGE: 'mean', GREEDY: 'right'}
@@ -134,15 +131,13 @@ def _board(one: DataSet, views: Sequence[View]) -> dict[str, Any]:
     for place in one.order:
         entry = one.entries[place]
         rank = one.ranked.rank(place)
-        tried = one.tried(place)
         rows.append(
             {
                 'label': entry.label,
-                'place': place,
                 'marks': one.marks[place],
                 'rank': '–'.join(map(str, dict.fromkeys(rank))) if rank else '–',
                 'n': entry.n if several else 0,
-                'strip': strip(tried),
+                'strip': strip(one.tried(place)),
                 'numbers': [_number(entry, view) for view in views],
                 'cells': [
                     (whole(known(entry, of.metric)), ' '.join(_lines(entry, of.metric)))
@@ -152,7 +147,7 @@ def _board(one: DataSet, views: Sequence[View]) -> dict[str, Any]:
         )
     return {
         'ranked': any(map(one.ranked.rank, one.order)),
-        'strips': any(one.problems) and any(of.solved for of in one.problems),
+        'strips': any(of.solved for of in one.problems),
         'headings': [('mean' if of.metric == AVERAGE else of.heading, of.about) for of in chosen],
         'rows': rows,
         'differ': several or any(view.k != entry.n for view in views for entry in one.entries),
@@ -240,7 +235,7 @@ def _tags(problem: PageProblem) -> list[str]:
         tag
         for tag, found in {
             'always': shares and min(shares) == 1,
-            'every': sometimes and all(sometimes),
+            'every': len(sometimes) > 1 and all(sometimes),
             'some': any(sometimes),
             'never': shares and max(shares) == 0,
             'differ': shares and max(shares) - min(shares) >= FAR_APART,
