@@ -55,7 +55,8 @@ def test_differences_are_those_of_the_result_files(
 ) -> None:
     """In JSON for every metric, in tables rounded; the greedy data set is compared, too."""
     file, markdown = tmp_path / 'c.json', tmp_path / 'c.md'
-    assert main(['compare', *map(str, runs), '--json', str(file), '--markdown', str(markdown)]) == 0
+    written = ['--json', str(file), '--markdown', str(markdown)]
+    assert main(['compare', *map(str, runs), *written, '--all']) == 0
     document = json.loads(file.read_text('utf-8'))
     assert [one['data_set'] for one in document['data_sets']] == [SAMPLED, GREEDY]
     told = capsys.readouterr()
@@ -77,7 +78,7 @@ def test_differences_are_those_of_the_result_files(
         assert 'lmb-n8: B minus A on 40 problems' in text
         assert decimal_text(row['first'], 1) in text
         assert decimal_text(row['difference'], 1) in text
-        assert 'en/mG-Pass@4' not in text
+        assert 'en/mG-Pass@4' not in text and 'en/G-Pass@4_1.0' in text
         assert 'for problems like these' in text
     first = document['data_sets'][0]
     assert first['lost'] > 10
@@ -94,15 +95,15 @@ def test_single_results_may_be_named_by_relative_paths(
     assert 'B is less stable than A' in capsys.readouterr().out
 
 
-def test_groups_are_shown_on_request(
+def test_the_decision_comes_last(
     runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In the primary metric alone."""
-    assert main(['compare', *map(str, runs), '--groups', '--dataset', SAMPLED]) == 0
+    """After a few lines, without groups and other thresholds."""
+    assert main(['compare', *map(str, runs), '--dataset', SAMPLED]) == 0
     told = capsys.readouterr().out
-    assert 'en/G-Pass@4_1.0 ' in told
-    assert 'en/mG-Pass@4 ' not in told
-    assert GREEDY not in told
+    assert 'en/G-Pass@4_1.0' not in told and 'G-Pass@4_0.5' not in told and GREEDY not in told
+    lines = told.splitlines()
+    assert len(lines) <= 22 and lines[-2].startswith('On these 40 problems B is less stable')
 
 
 def test_a_fall_fails_a_build(runs: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,7 +237,7 @@ def test_what_is_not_comparable_is_said_loudly(
     change(
         result_path(b, 'm'),
         signature | {'sampling': {'temperature': 0.3}},
-        shares={'coverage': 99.97},
+        counts={'problems': 6, 'trials': 48, 'unjudged': 2, 'lost': 1, 'truncated': 0},
     )
     assert main(['compare', str(a), str(b), '--dataset', SAMPLED]) == 0
     told = ' '.join(capsys.readouterr().out.split())
@@ -244,7 +245,7 @@ def test_what_is_not_comparable_is_said_loudly(
     assert 'different judges: rule and llm:big' in told
     assert 'different prompts: 9c01aa52 and 00000000' in told
     assert 'different versions of the data' in told
-    assert 'B has verdicts on 99.97 %' in told
+    assert 'B has 2 missing verdicts: 1 unjudged, 1 lost' in told
     assert ' is more stable than ' not in told and ' is less stable than ' not in told
     found = tmp_path / 'found.json'
     chosen = ['--dataset', SAMPLED, '--fail-if-worse', 'accuracy', '--json', str(found)]
@@ -300,8 +301,8 @@ def test_data_sets_of_other_names_are_paired(
     told = capsys.readouterr().out
     assert 'lmb-n8 and renamed: B minus A on 6 problems' in told
     assert 'NOT COMPARABLE' not in told
-    assert 'mG-Pass@4' in told
-    assert 'mG-Pass@8' not in told
+    assert 'G-Pass@4_1.0' in told
+    assert 'G-Pass@8' not in told
     assert 'not compared: m, lmb-greedy' in told
     # A data set that B lacks might hide that it is worse.
     assert main(['compare', str(a), str(b), '--fail-if-worse', 'accuracy']) == 2
@@ -376,7 +377,7 @@ def test_hostile_texts_stay_in_their_place(
         judge = {'judge': run.name + HOSTILE + 'x' * 500}
         change(result_path(run, 'm'), judge, groups={'x': {'split': 'x', 'problems': 1}})
     markdown = tmp_path / 'c.md'
-    arguments = ['compare', str(a), str(b), '--dataset', SAMPLED, '--groups']
+    arguments = ['compare', str(a), str(b), '--dataset', SAMPLED, '--all']
     assert main([*arguments, '--markdown', str(markdown), '--json', str(tmp_path / 'c.json')]) == 0
     told, text = capsys.readouterr().out, markdown.read_text('utf-8')
     assert 'problems lost' in told
@@ -387,7 +388,7 @@ def test_hostile_texts_stay_in_their_place(
     assert not re.search(r'(?<!\\)\]\(javascript', text)
     widths = {line.replace('\\|', '').count('|') for line in text.splitlines() if line[:1] == '|'}
     assert widths <= {6, 8, 9, 10, 11}
-    json.loads((tmp_path / 'c.json').read_text('ascii'))
+    json.loads((tmp_path / 'c.json').read_text('utf-8'))
 
 
 @pytest.mark.parametrize(
@@ -413,5 +414,6 @@ def test_a_cheaper_model_must_be_shown_to_be_as_stable(
     change(result_path(b, 'm'), {'judge': 'llm:another'})
     assert main([*compared, '--fail-unless-as-stable', points]) == 2
     assert 'lmb-n8: different judges' in capsys.readouterr().err
-    assert main([*compared, '--margin', '-1']) == 2
-    assert 'give points above 0' in capsys.readouterr().err
+    for wrong, remedy in (('-1', 'give points above 0'), ('0.03', 'give --margin 3')):
+        assert main([*compared, '--margin', wrong]) == 2
+        assert remedy in capsys.readouterr().err

@@ -48,16 +48,16 @@ def gate(*words: object) -> int:
 @pytest.mark.parametrize(
     ('marks', 'code', 'told'),
     [
-        (['+' * 14] * 3, 0, '3 surely are, 0 surely are not, 0 cannot be told: passed'),
-        (['+' * 14, '+' * 13 + '-'], 3, '14 right of 14, or 21 of 22, would show it: undecided'),
-        (['+' * 14, '+' * 7 + '-' * 7], 1, 'below at 5 % / 2: p1 (7 of 14): MISSED'),
-        (['+' * 14, '+' * 13 + '?'], 3, '1 surely are, 0 surely are not, 1 cannot be told'),
-        (['+' * 14, '+' * 13 + 'x'], 3, '1 surely are, 0 surely are not, 1 cannot be told'),
-        (['+' * 14, '-' * 7 + '?' * 7], 1, 'p1 (7 of 14): MISSED'),
+        (['+' * 14] * 3, 0, '3 at least, 0 below, 0 undecided'),
+        (['+' * 14, '+' * 13 + '-'], 3, '14 right of 14, or 21 of 22, would show it'),
+        (['+' * 14, '+' * 7 + '-' * 7], 1, 'below at 5 % / 2: p1 (7 of 14)'),
+        (['+' * 14, '+' * 13 + '?'], 3, '1 at least, 0 below, 1 undecided'),
+        (['+' * 14, '+' * 13 + 'x'], 3, '1 at least, 0 below, 1 undecided'),
+        (['+' * 14, '-' * 7 + '?' * 7], 1, 'p1 (7 of 14)'),
         (['+' * 14, '-' * 3 + '?' * 11], 3, 'undecided'),
-        (['+' * 8] * 3, 3, 'would show it; n = 8 cannot: undecided'),
+        (['+' * 8] * 3, 3, 'would show it; n = 8 cannot'),
         # 8 of 14 has a chance of 4.4 % at 0.8: below by itself, but not as one of many.
-        ([*['+' * 14] * 9, '+' * 8 + '-' * 6], 3, '9 surely are, 1 surely are not, 0 cannot'),
+        ([*['+' * 14] * 9, '+' * 8 + '-' * 6], 3, '9 at least, 1 below, 0 undecided'),
     ],
 )
 def test_every_problem(
@@ -79,7 +79,9 @@ def test_a_metric_is_at_least_so_much(tmp_path: Path, capsys: pytest.CaptureFixt
     for bar, code in ((low - 0.1, 0), (low + 0.1, 3), (high - 0.1, 3), (high + 0.1, 1)):
         assert gate(path, '--at-least', f'G-Pass@2_1.0 {bar}') == code
         assert gate(path, '--at-least', f'pass^2 {bar}') == code
-    assert f'interval on these problems {low:.1f} to {high:.1f}: MISSED' in capsys.readouterr().out
+        assert ('would decide it' in capsys.readouterr().out) is (code == 3)
+    assert gate(path, '--at-least', 'pass^2 99') == 1
+    assert f'interval on these problems {low:.1f} to {high:.1f}' in capsys.readouterr().out
     # One that is missed decides, whatever the other says.
     assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.99) == 1
     assert gate(path, '--at-least', 'pass^2 0', '--every-problem', 0.0001) == 3
@@ -93,7 +95,9 @@ def test_missing_verdicts_may_move_a_metric_across_the_bar(
     write_result(path, table_of(['+' * 8] * 40 + ['++++????'] * 20), [2])
     for bar, code in ((65, 0), (73, 3), (80, 3)):
         assert gate(path, '--at-least', f'G-Pass@2_1.0 {bar}') == code
-    assert 'if all missing verdicts are wrong: undecided' in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert 'if all missing verdicts are wrong; the missing verdicts decide' in told
+    assert told.endswith('Decision: undecided (exit code 3)\n')
 
 
 def test_a_metric_that_should_be_low_is_at_most_so_much(
@@ -160,7 +164,7 @@ def test_what_cannot_be_trusted_is_not_known(
         (('--every-problem', 1), 'between 0 and 1'),
         (('--at-least', 'pass^2'), 'write a metric and its bar'),
         (('--at-least', 'pass^2 nan'), 'write a metric and its bar'),
-        (('--at-least', 'pass^3 5'), 'no such metric'),
+        (('--at-least', 'pass^3 5'), 'its k are 2, and n is 14: gpassk score '),
         (('--at-least', 'nothing 5'), 'metric is'),
     ):
         assert gate(path, *words) == 2

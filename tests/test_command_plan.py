@@ -24,10 +24,10 @@ def pilots(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def facts(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
-    """Run the command and return its JSON line."""
+    """Run the command and return what its JSON says of the data set."""
     assert main(['plan', *map(str, arguments), '--json']) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
+    (found,) = json.loads(capsys.readouterr().out)['data_sets']
+    return dict(found)
 
 
 def test_more_samples_narrow_both_lines_and_more_problems_the_second(
@@ -63,13 +63,13 @@ def test_a_target_is_told_with_its_cost(
     assert 'out of reach' in capsys.readouterr().out
 
 
-def test_ten_lines_are_printed(
+def test_few_lines_are_printed(
     pilots: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What is assumed of the other model is said where there is one pilot."""
     assert main(['plan', str(pilots[0]), '--target', '3']) == 0
     lines = capsys.readouterr().out.rstrip().splitlines()
-    assert len(lines) <= 12 and lines[0].startswith('a on lmb-n8: 40 problems, n = 8')
+    assert len(lines) <= 13 and lines[0].startswith('a on lmb-n8: 40 problems, n = 8')
     assert lines[1].startswith('Assumed of the other model: ')
     assert main(['plan', *map(str, pilots)]) == 0
     lines = capsys.readouterr().out.rstrip().splitlines()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,15 @@ def test_a_file_is_scored(name: str, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert result['pass@2'] == pytest.approx(100 * (0 + 5 / 6 + 1) / 3)
     assert result['G-Pass@2_1.0'] == pytest.approx(100 * (0 + 1 / 6 + 1) / 3)
     assert read_trials(output.with_name(result['trials_file']))[0].counts()[1].tolist() == [0, 2, 4]
-    assert '61.1' in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert '61.1' in told and 'G-Pass@2_0.5' not in told and len(told.splitlines()) <= 16
+    assert f'gpassk plan {shlex.quote(str(output))}' in told
+    # Its trials tell other k, what it holds itself does not.
+    assert main(['score', str(output)]) == 1
+    trials = shlex.quote(str(output.with_name(result['trials_file'])))
+    assert f'gpassk score {trials} -k' in capsys.readouterr().err
+    assert main([*argv, '--all']) == 0
+    assert 'G-Pass@2_0.5' in capsys.readouterr().out
 
 
 def test_generated_questions_with_samples_are_scored_as_versions(
@@ -115,22 +124,22 @@ def test_other_names_of_columns_are_told(
     assert main(['score', path, '--columns', *option.split(), '-k', '2']) == 0
 
 
-def test_k_beyond_n_is_refused_before_any_work(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ('ks', 'kept'),
+    [
+        (['2,4,8,16'], [2, 4]),
+        (['2', '4', '8', '16'], [2, 4]),
+        (['2,', '4', '8,16'], [2, 4]),
+        (['8,16'], [4]),
+    ],
+)
+def test_k_beyond_n_are_left_out(
+    ks: list[str], kept: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names k and n."""
-    assert main(['score', write(tmp_path / 'a.jsonl', rows()), '-k', '5']) == 1
-    assert 'k is 5 and n is 4' in capsys.readouterr().err
-
-
-@pytest.mark.parametrize('ks', [['2,4,8,16'], ['2', '4', '8', '16'], ['2,', '4', '8,16']])
-def test_some_k_beyond_n_are_left_out(
-    ks: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """With a warning; commas and blanks both part numbers."""
+    """With a warning; commas and blanks both part numbers; if none is left, k is n."""
     path, output = write(tmp_path / 'a.jsonl', rows()), tmp_path / 'r.json'
     assert main(['score', path, '-o', str(output), '-k', *ks]) == 0
-    assert json.loads(output.read_text())['k'] == [2, 4]
+    assert json.loads(output.read_text())['k'] == kept
     assert 'k = 8, 16 is left out: n is only 4' in capsys.readouterr().err
 
 
@@ -311,7 +320,7 @@ def test_what_no_rule_decides_may_count_as_wrong(
     plain = json.loads(output.read_text())
     assert 'the rules could not decide' not in capsys.readouterr().out
     assert 99 < plain['G-Pass@2_1.0'] < 100
-    assert main([*argv, '--undecided', 'incorrect']) == 0
+    assert main([*argv, '--undecided', 'incorrect', '--all']) == 0
     strict = json.loads(output.read_text())
     tables = capsys.readouterr().out.split('\n\n')
     assert all('the rules could not decide count as wrong' in one for one in tables if one.strip())
@@ -323,7 +332,7 @@ def test_what_no_rule_decides_may_count_as_wrong(
     assert strict['signature']['judge'] == 'rule:undecided-incorrect'
     assert strict['judging']['reasons'] == plain['judging']['reasons']
     assert strict['judging']['reasons']['unknown: words'] == 2
-    assert any('2 of 8 responses could not be decided by rule' in w for w in strict['warnings'])
+    assert any('2 that no rule could decide' in warning for warning in strict['warnings'])
 
 
 def test_a_comparison_says_what_counts_as_wrong(
@@ -336,7 +345,7 @@ def test_a_comparison_says_what_counts_as_wrong(
         assert main(['score', samples, '--undecided', 'incorrect', '--dataset', 'd', *output]) == 0
     capsys.readouterr()
     assert main(['compare', str(tmp_path / 'a.json'), str(tmp_path / 'b.json')]) == 0
-    assert 'A counts 2 responses as wrong that no rule could decide' in capsys.readouterr().out
+    assert 'A has 2 missing verdicts: 2 that no rule could decide' in capsys.readouterr().out
 
 
 def test_a_judge_leaves_nothing_to_undecided(

@@ -98,7 +98,7 @@ def test_only_who_beats_all_others_is_the_most_stable() -> None:
     assert re.fullmatch(
         r'Difference \+35\.0 points \(95 % interval \+\S+ to \+\S+, p <0\.001\)', test
     )
-    assert others.endswith('a test needs 50 questions and these are 40')
+    assert others == 'A test for problems like these needs 50 questions; you have 40'
     head, test, _ = board({'good': GOOD, 'poor': POOR, 'as good': GOOD})
     assert head.startswith('On these 40 problems good is more stable than all but as good: it ')
     assert 'corrected for 3 tests' in test
@@ -160,7 +160,7 @@ def test_names_are_texts() -> None:
 def compared(folder: Path) -> tuple[int, list[str]]:
     """Exit code of a comparison of a and b, and the claims in its JSON."""
     file = folder / 'compared.json'
-    sides = ['--model-a', 'a', '--model-b', 'b', '--dataset', SAMPLED]
+    sides = ['--model-a', 'a', '--model-b', 'b', '--dataset', SAMPLED, '--all']
     code = main(['compare', str(folder), *sides, '--json', str(file)])
     claims: list[str] = json.loads(file.read_text())['data_sets'][0]['claims']
     return code, claims

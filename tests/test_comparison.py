@@ -360,7 +360,7 @@ def test_a_threshold_of_one_is_the_pass_that_is_shown() -> None:
     """G-Pass@4_0.25 asks for 1 of 4; G-Pass@4_0.5 for 2, though it may have the same values."""
     protocol = Protocol(4, (4,), (0.25, 0.5))
     found = compared(counted([4, 0, 4, 0]), counted([4, 4, 4, 0]), protocol)
-    names = [row[0] for row in comparison_tables(found, 'd', groups=False)[0].rows]
+    names = [row[0] for row in comparison_tables(found, 'd')[0].rows]
     assert 'G-Pass@4_0.5' in names
     assert 'G-Pass@4_0.25' not in names
 
@@ -493,7 +493,7 @@ def test_few_questions_say_nothing_of_others() -> None:
             table.problems[:] = table.problems
         (one,) = all_pairs({'a': a, 'b': counted(rows)}, PROTOCOL, parse_metric('pass@2')).values()
         assert one.questions == problems // 2 and one.few is few
-        assert ('not tested' in others_claim(one)) is few
+        assert ('A test for problems like these needs' in others_claim(one)) is few
 
 
 def test_copies_withhold_the_line_on_these_problems() -> None:
@@ -580,7 +580,7 @@ def test_a_fall_that_may_be_hidden_is_undecided() -> None:
     assert not check.unknown
     before, after = versions([[2, 2, 2]] * 30), versions([[2, 2, 0]] * 30)
     (check,) = checked(before, after, ['GA@2'], Protocol(2, (2,)))
-    assert check.unknown == 'a test needs 500 questions and these are 30'
+    assert check.unknown.endswith('you have 30')
 
 
 def test_a_mean_does_not_hide_what_could_explain_its_parts() -> None:

@@ -372,8 +372,8 @@ def test_other_sweeps_read_configs_from_the_package(tmp_path: Path) -> None:
 
 
 def test_the_config_for_data_of_ones_own_is_complete(tmp_path: Path) -> None:
-    """That of docs/own-data.md, with the path of a file that is there."""
-    page = (ROOT / 'docs/own-data.md').read_text('utf-8')
+    """That of docs/data.md, with the path of a file that is there."""
+    page = (ROOT / 'docs/data.md').read_text('utf-8')
     (text,) = re.findall(r'^```python\n(.*?)^```', page, re.DOTALL | re.MULTILINE)
     file = tmp_path / 'mine.csv'
     file.write_text('problem_text,solution\nWhat is the opposite of left?,right\n')

@@ -7,12 +7,13 @@ import re
 import shlex
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 from pkgutil import resolve_name
 
 import pytest
 
-from opencompass_gpassk.commands.main import build_parser
+from opencompass_gpassk.commands.main import COMMANDS, build_parser
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted((ROOT / 'docs').glob('*.md'))]
@@ -102,12 +103,28 @@ def test_documented_objects_exist(page: Path) -> None:
 
 
 def test_every_environment_variable_is_described() -> None:
-    """docs/environment.md has all variables of this package that the code reads, and no others."""
+    """docs/settings.md has all variables of this package that the code reads, and no others."""
     name = re.compile(r'\b(?:GPASSK|OC_JUDGE)_[A-Z]+(?:_[A-Z]+)*\b')
     files = (*(ROOT / 'opencompass_gpassk').rglob('*.py'), *(ROOT / 'configs').rglob('*.py'))
     read = {one for file in files for one in name.findall(file.read_text('utf-8'))}
-    page = (ROOT / 'docs/environment.md').read_text('utf-8')
+    page = (ROOT / 'docs/settings.md').read_text('utf-8')
     assert set(re.findall(r'^\| `((?:GPASSK|OC_JUDGE)_\w+)`', page, re.MULTILINE)) == read
+
+
+def test_settings_have_all_parameters() -> None:
+    """Each table that is marked with a class or a function names its parameters, and no others."""
+    page = (ROOT / 'docs/settings.md').read_text('utf-8')
+    tables = re.findall(r'^<!-- settings: (\S+) -->\n((?:\|.*\n)+)', page, re.MULTILINE)
+    assert len(tables) == page.count('<!-- settings:') > 0
+    for name, table in tables:
+        cells = ''.join(re.findall(r'^\| (`.*?) \|', table, re.MULTILINE))
+        known = {each for each in signature(resolve_name(name)).parameters if each != 'kwargs'}
+        assert set(re.findall(r'`(\w+)`', cells)) == known, name
+
+
+def test_the_page_of_jobs_names_every_command() -> None:
+    page = (ROOT / 'docs/jobs.md').read_text('utf-8')
+    assert not [name for name in COMMANDS if not re.search(rf'gpassk {name}\b', page)]
 
 
 def commands(block: str) -> Iterator[list[str]]:

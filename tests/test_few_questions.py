@@ -55,7 +55,7 @@ def test_a_table_of_four_questions_has_a_mark_and_of_five_intervals(
     table = tables_of(result)[0]
     for shown in (to_text(table), to_markdown(table)):
         assert ('†' in shown) is ('fewer than 5 questions' in shown) is few
-        assert ('intervals for a population' in shown) is not few
+        assert ('intervals for problems like these' in shown) is not few
     assert ('$^\\dagger$' in to_latex(table)) is few
     (row,) = (
         row
@@ -106,6 +106,6 @@ def test_a_comparison_on_few_questions_is_silent_on_others(
     write_result(tmp_path / 'b.json', table_of(['----'] * 4), [2])
     assert main(['compare', str(tmp_path / 'a.json'), str(tmp_path / 'b.json')]) == 0
     out = capsys.readouterr().out
-    silent = 'a test needs 500 questions and these are 4'
+    silent = 'nearly all or none; you have 4'
     assert silent in ' '.join(out.split())
     assert silent in render_page(page_data([tmp_path]))

@@ -29,7 +29,7 @@ from opencompass_gpassk.inference.backend import UnknownBackend
 from opencompass_gpassk.inference.choose_backend import backend_class
 from opencompass_gpassk.inference.provider_wrappers import PROVIDERS, ProviderBackend
 
-DOCS = Path(__file__).parents[1] / 'docs/sweeps.md'
+DOCS = Path(__file__).parents[1] / 'docs/settings.md'
 UPSTREAM = 'opencompass.models.'
 HTTP = (
     *('AI360GPT', 'ERNIEBot', 'BailingAPI', 'BlueLMAPI', 'Gemini', 'LightllmAPI', 'Rendu'),

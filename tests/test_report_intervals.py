@@ -45,14 +45,12 @@ def tabled(result: dict[str, Any]) -> Table:
 def test_brackets_stand_below_the_headline_metrics() -> None:
     """In the terminal they cost no width, and a note says what they are and how they came about."""
     lines = to_text(benchmark_tables(board_of(of_two()))[0]).splitlines()
-    assert (
-        lines[0] == 'm solves 42 % of these 4 problems in all 2 attempts and 71 % in at least one'
-    )
+    assert lines[0] == 'm solves 42 % of these 4 problems in both attempts and 71 % in at least one'
     (row,) = (i for i, line in enumerate(lines[1:], 1) if line.startswith('m '))
     assert lines[row].split() == ['m', '56.2', *['70.8'] * 3, *['41.7'] * 3, '29.2']
     assert lines[row + 1].split('  ', 1)[1].split() == ['[31.3,', '81.0]', '[5.0,', '90.0]']
     assert lines[row].index('56.2') + 4 == lines[row + 1].index('81.0]') + 5
-    assert lines[row + 2].startswith('  * [low, high]: 95 % intervals for a population')
+    assert lines[row + 2].startswith('  * [low, high]: 95 % intervals for problems like these')
 
 
 def test_intervals_are_shown_as_asked() -> None:
@@ -155,7 +153,7 @@ def test_only_the_primary_metric_is_marked() -> None:
     assert list(marked(table)) == ['G-Pass@2_1.0'] and not by_group.marks
     (table,) = benchmark_tables(board_of(*measured(strong=table_of(STRONG, 4))))
     assert (table.marks, table.warnings) == ({}, [])
-    told = 'strong solves 75 % of these 24 problems in all 2 attempts and 100 % in at least one'
+    told = 'strong solves 75 % of these 24 problems in both attempts and 100 % in at least one'
     assert table.claims[0] == told
 
 

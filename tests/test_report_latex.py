@@ -60,7 +60,7 @@ def test_a_table_is_booktabs_and_its_notes_are_its_caption() -> None:
     """Each row has its metrics, then its intervals in 7 points; the best is bold, τ an index."""
     caption, label = (
         r'\caption[A\_b: 3 problems, k = 4]{A\_b: 3 problems, k = 4. {[}low, high{]}: 95 \% '
-        'intervals for a population of such problems (BCa bootstrap: docs/method.md); '
+        'intervals for problems like these (BCa bootstrap: docs/method.md); '
         r'bold: best of its column (docs/method.md); 100 \% of it.}',
         r'\label{tab:gpassk}',
     )

@@ -113,12 +113,12 @@ def test_the_end_of_a_job_is_short(run: MadeRun, capsys: pytest.CaptureFixture[s
     warned = [line for line in lines if line.startswith('  ! ')]
     assert len(warned) == 3
     assert 'warning 0' in warned[0]
-    assert any(line.endswith(' more in the report') for line in lines)
-    assert [line.split()[:2] for line in lines[lines.index('Next:') + 1 : -2]] == [
+    assert any(line.endswith(' more') for line in lines)
+    assert [line.split()[:2] for line in lines[lines.index('Next:') + 1 : -1]] == [
         ['gpassk', 'compare'],
         ['gpassk', 'plan'],
     ]
-    assert lines[-1] == f'Report (also by language, split): {folder}/latest/report.html'
+    assert lines[-1] == f'Every k, threshold and group: {folder}/latest/report.html'
 
 
 def test_models_may_have_other_metrics(run: MadeRun) -> None:

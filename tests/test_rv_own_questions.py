@@ -125,7 +125,7 @@ def question_with(parameters: str, answer: str = 'x', statement: str = 'What is 
         (question_with('x=span(1, 9)') * 2, ['line 6: question Sums: there are two']),
         ('x = 1 / 0\n', ['mine.py, line 2: ZeroDivisionError']),
         ('x = (\n', ['mine.py, line 2: SyntaxError']),
-        ('x = 1\n', ['mine.py: it has no question', 'docs/rv-questions.md']),
+        ('x = 1\n', ['mine.py: it has no question', 'docs/rvbench.md']),
     ],
 )
 def test_an_error_names_the_question_and_what_to_write(
@@ -146,8 +146,10 @@ def test_own_questions_are_asked_by_opencompass(
 ) -> None:
     """As the docs show: a file, a config, and a result with the metrics of versions."""
     monkeypatch.chdir(tmp_path)
-    page = Path(__file__).parents[1].joinpath('docs/rv-questions.md').read_text('utf-8')
-    questions, config = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
+    page = Path(__file__).parents[1].joinpath('docs/rvbench.md').read_text('utf-8')
+    config, _, questions = re.findall(r'```python\n(.*?)```', page, re.DOTALL)
+    (update,) = re.findall(r"mine\.update\(abbr='mine-greedy-n1', path='my_questions\.py'\)", page)
+    config = re.sub(r'mine\.update\(.*\)', update, config)
     Path('my_questions.py').write_text(questions, 'utf-8')
     Path('mine.py').write_text(config, 'utf-8')
     screen = opencompass(tmp_path, 'mine.py', TASKS_HERE)

@@ -88,13 +88,15 @@ def test_what_a_second_file_lacks_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The row, the value and the file; without one, how to name it."""
-    outputs = write(tmp_path / 'outputs.jsonl', *vllm(TEXTS))
+    templated = {'templated': '<|im_start|>user 3 + 4?'}
+    outputs = write(tmp_path / 'outputs.jsonl', *(row | templated for row in vllm(TEXTS)))
     assert main(['score', outputs]) == 1
     assert '--gold FILE --on FIELD=FIELD' in capsys.readouterr().err
     gold = write(tmp_path / 'gold.jsonl', GOLDS[0])
     for given, told in (
         (['--gold', gold], 'go together'),
-        (['--gold', gold, '--on', 'prompt=prompt'], "no row whose field of --on is '<user>4 + 4?'"),
+        (['--gold', gold, '--on', 'prompt=prompt'], "no row with prompt = '<user>4 + 4?'"),
+        (['--gold', gold, '--on', 'templated=prompt'], 'join by an id instead'),
         (['--gold', gold, '--on', 'prompt=id'], 'field id, of --on, is missing'),
         (['--gold', gold, '--on', 'number=prompt'], 'field number, of --on, is missing'),
     ):
@@ -233,7 +235,7 @@ def test_columns_are_proposed_by_what_they_hold(
     path = write(tmp_path / 'a.jsonl', row)
     assert main(['score', path]) == 1
     told = capsys.readouterr().err
-    assert '--columns answer=gt samples=code;' in told
+    assert '--columns answer=gt samples=code. ' in told
     assert main(['score', path, '--columns', 'answer=gt', 'samples=code', '-k', '2']) == 0
 
 

@@ -218,12 +218,12 @@ def test_the_command_tells_scripts(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(['status', str(tmp_path)]) == 1
     out = capsys.readouterr().out
     assert 'm/b  failed in inference: ValueError: �[2Jbad (logs/infer/m/a.out)' in out
-    assert out.splitlines()[-1].startswith('1 of 2 finished')
+    assert '\n1 of 2 finished' in out and f'-w {tmp_path} -r {run.folder.name}' in out
     run.predictions('m', 'b')
     run.result('m', 'b', {'accuracy': 1.0})
     assert main(['status', str(tmp_path), '--json']) == 0
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line['state'] for line in lines] == ['finished', 'finished']
+    tasks = json.loads(capsys.readouterr().out)['tasks']
+    assert [task['state'] for task in tasks] == ['finished', 'finished']
 
 
 def test_the_command_names_what_is_no_run(

@@ -237,7 +237,7 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     samples = tmp_path / 'samples.jsonl'
     samples.write_text('\n'.join(map(json.dumps, rows)))
     score = ['score', str(samples), '-k', '4', '-o']
-    assert main([*score, str(tmp_path / 'a.json')]) == 0
+    assert main([*score, str(tmp_path / 'a.json'), '--all']) == 0
     assert 'independent errors of verdicts would change G-Pass@4_1.0' in capsys.readouterr().out
     assert main(['audit', str(tmp_path / 'a.json'), '--plan']) == 0
     planned = capsys.readouterr().out
@@ -253,7 +253,7 @@ def test_an_audit_is_used_for_the_judge_s_next_result(
     shown = capsys.readouterr().out
     assert 'right answers called wrong, %' in shown
     assert 'metrics under true verdicts' in shown
-    assert main([*score, str(tmp_path / 'b.json')]) == 0
+    assert main([*score, str(tmp_path / 'b.json'), '--all']) == 0
     assert 'metrics under true verdicts' in capsys.readouterr().out
     first, second = (
         json.loads((tmp_path / name).read_text())['judge_error'] for name in ('a.json', 'b.json')

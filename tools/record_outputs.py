@@ -57,7 +57,7 @@ COMMANDS = {  # the words behind `gpassk`; OUT is the job's own folder
     'compare': [
         'score OUT/a.jsonl -k 4 8 --dataset sample --model a -o OUT/a.json',
         'score OUT/b.jsonl -k 4 8 --dataset sample --model b -o OUT/b.json',
-        'compare OUT/a.json OUT/b.json --groups --json OUT/c.json --markdown OUT/c.md',
+        'compare OUT/a.json OUT/b.json --all --json OUT/c.json --markdown OUT/c.md',
         f'compare {LIVEMATH} {JUDGE} --fail-if-worse mG-Pass@8',
     ],
     'plan': [f'plan {LIVEMATH}', f'plan {LIVEMATH} --json', 'plan --mean 0.4 --spread 0.4 -k 8'],

@@ -1,4 +1,4 @@
-"""Find which of OpenCompass's data set configs gain G-Pass@k, and write docs/upstream_datasets.md.
+"""Find which of OpenCompass's data set configs gain G-Pass@k, and write tools/upstream_datasets.md.
 
 Usage: ``python -m tools.upstream_datasets [NAME ...]``. With names, such as ``gsm8k/gsm8k_gen``, it
 prints what it finds about these and writes nothing.
@@ -49,7 +49,7 @@ from opencompass_gpassk.trials import Verdict, read_trials
 from tools.describe_results import filled, table
 
 HERE = 'tools.upstream_datasets'  # not __name__: this module is run, and then imported
-PAGE = Path(__file__).parents[1] / 'docs/upstream_datasets.md'
+PAGE = Path(__file__).parents[1] / 'tools/upstream_datasets.md'
 TRIED = json.loads(Path(__file__).with_name('upstream_formats.json').read_text('utf-8'))
 FORMATS = TRIED['formats']
 TWO_TEXTS = FORMATS['list of two texts']

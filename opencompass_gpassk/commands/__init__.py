@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, full_disk_named, written_whole
 
 if sys.platform == 'win32':  # before a command imports fcntl
@@ -144,8 +145,8 @@ def _replaces(output: Path, given: Path | str) -> bool:
 
 
 def note(message: str) -> None:
-    """Print a message to standard error."""
-    print(message, file=sys.stderr)
+    """Print a message to standard error, as one line of printable characters."""
+    print(short_line(message), file=sys.stderr)
 
 
 def write_lines(lines: Iterable[str], output: Path | None) -> int:
@@ -205,6 +206,11 @@ def add_run_argument(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help='a timestamp folder, or a work dir (its newest run is used)',
     )
+
+
+def add_all_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --all to a command that prints a short answer."""
+    parser.add_argument('--all', action='store_true', help='print every table and note')
 
 
 def add_undecided_argument(parser: argparse.ArgumentParser) -> None:

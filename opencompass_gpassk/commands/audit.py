@@ -5,15 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_outputs, note, write_lines
+from opencompass_gpassk.commands import (
+    add_all_argument,
+    add_command,
+    check_outputs,
+    note,
+    write_lines,
+)
 from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
 from opencompass_gpassk.formats.decode import decode
-from opencompass_gpassk.formats.display import short_line
+from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
 from opencompass_gpassk.formats.stored_files import written_whole
 from opencompass_gpassk.judging.audit_sample import (
@@ -30,6 +37,7 @@ from opencompass_gpassk.judging.audit_sample import (
 )
 from opencompass_gpassk.judging.verdict_store import VerdictStore
 from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.brief import Command, next_lines
 from opencompass_gpassk.report.tables.audit import (
     PlanRow,
     TheirsRow,
@@ -113,6 +121,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='only show how many labels make the uncertainty from wrong verdicts smaller than that '
         'from sampling',
     )
+    add_all_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -181,13 +190,28 @@ def _compare(
         under = [row for one in _values(results) for row in _under_theirs(*one)]
         tables += [theirs_table(under)] if under else []
     for table in tables:
-        print(to_text(table))
+        if args.all or table.main:
+            print(to_text(table if args.all else table.in_brief()))
+    rows = disagreement_rows(found)
+    print(f'{counted(len(rows), "disagreement")} of {names[0]} and {names[1]}')
+    if not args.all:
+        print('\n'.join(next_lines(_next(args, len(rows), labelled=bool(labels)))))
     for path in _outputs(args):
-        write_lines(map(row_line, disagreement_rows(found)), path)
+        write_lines(map(row_line, rows), path)
         note(f'{path} written')
     if labels:
         _keep(results, labels, store)
     return 0
+
+
+def _next(args: argparse.Namespace, disagreements: int, *, labelled: bool) -> Iterator[Command]:
+    """Yield what may be done next."""
+    if disagreements and not args.output:
+        yield f'{args.line} -o disagreements', 'write the disagreements, to read and label'
+    if not labelled:
+        run = shlex.quote(str(args.run_folder))
+        yield f'gpassk audit {run} --draw labels.jsonl', 'label a sample: how often is it wrong?'
+    yield f'{args.line} --all', 'counts of each verdict, and why some are unjudged'
 
 
 def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> None:

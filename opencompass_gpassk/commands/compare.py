@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, check_outputs, write_lines
+from opencompass_gpassk.commands import (
+    add_all_argument,
+    add_command,
+    check_outputs,
+    note,
+    write_lines,
+)
+from opencompass_gpassk.compare.claims import mean_claim
 from opencompass_gpassk.compare.comparison import (
     Check,
     Comparison,
@@ -22,16 +29,19 @@ from opencompass_gpassk.compare.comparison import (
 )
 from opencompass_gpassk.compare.paired_results import Pair, chosen_models, pair_data_sets
 from opencompass_gpassk.formats.display import called, escape_markdown, one_line, short_line
+from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.report.tables.comparison import (
     check_lines,
+    claims_of,
+    comparison_brief,
     comparison_document,
     comparison_tables,
-    mean_line,
 )
-from opencompass_gpassk.report.tables.table import Table, to_markdown, to_text
+from opencompass_gpassk.report.tables.table import to_markdown, to_text, wrapped
 from opencompass_gpassk.results.read import ModelResult, results_at
 from opencompass_gpassk.runs.task_states import unfinished
 
+LEAST_MARGIN = 0.1  # points; less is meant as a share
 NOT_IN_A = 'not in A'  # the reason why a problem that only B has is left out
 
 DESCRIPTION = """\
@@ -102,10 +112,10 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='the metric by which B is compared first, such as average@16 (default: G-Pass@k at '
         'τ = 1 and the greatest k)',
     )
-    parser.add_argument('--groups', action='store_true', help='show the groups too')
     parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
     parser.add_argument('--markdown', type=Path, metavar='FILE', help='write tables as Markdown')
+    add_all_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -126,16 +136,22 @@ def _run(args: argparse.Namespace) -> int:
         if (points := getattr(args, name)) is not None and not 0 < points < 100:
             option = name.replace('_', '-')
             raise ValueError(f'--{option} is {points:g}; give points above 0, such as 3')
+        if points and points < LEAST_MARGIN:
+            option = name.replace('_', '-')
+            raise ValueError(
+                f'--{option} is {points:g} points; if you mean {100 * points:g} points, give '
+                f'--{option} {100 * points:g}'
+            )
     gated = args.fail_unless_as_stable is not None
     margin = args.fail_unless_as_stable if gated else args.margin
     pairs, unpaired = _pairs(args)
     compared: list[Comparison] = []
     faults = []
     names = called(found.dataset for pair in pairs for found in pair)
-    partial = unfinished((found.run for pair in pairs for found in pair), _note)
+    partial = unfinished((found.run for pair in pairs for found in pair), note)
     for pair in pairs:
         title = _title(pair, names)
-        _note(f'comparing {title}')
+        note(f'comparing {title}')
         try:
             one = compare_results(*pair, primary=args.primary, level=args.level, unfinished=partial)
         except ValueError as error:  # a bad file only costs its own data set
@@ -146,7 +162,7 @@ def _run(args: argparse.Namespace) -> int:
     if not compared or (faults and _must_be_whole(args)):
         raise ValueError('\n'.join(faults))
     for fault in faults:
-        _note(fault)
+        note(fault)
     _check_missing(args, compared)
     checks = check_metrics(compared, args.fail_if_worse, args.level)
     for metric in args.fail_if_worse or ():
@@ -156,28 +172,49 @@ def _run(args: argparse.Namespace) -> int:
                 and is_meant(metric, check.difference.group, check.difference.metric)
                 for check in checks
             ):
-                _note(f'--fail-if-worse {metric}: {one.name} lacks it, and is not checked')
+                note(f'--fail-if-worse {metric}: {one.name} lacks it, and is not checked')
     mean = mean_difference(compared, args.level)
     if args.json:
         document = comparison_document(compared, checks, unpaired, margin, mean)
-        text = json.dumps(document, indent=1, ensure_ascii=True, allow_nan=False)
-        write_lines([text, '\n'], args.json)
+        write_lines([row_line(document, indent=1)], args.json)
+    code = _exit_code(checks, compared, margin if gated else None)
     first = compared[0]
     sides = [
         f'{side}: {one.model}, {one.run or one.path}'
         for side, one in (('A', first.a), ('B', first.b))
     ]
     others = [f'not compared: {one.model}, {one.dataset}' for one in unpaired]
-    tables = [
-        table
-        for one in compared
-        for table in comparison_tables(
-            one, _title((one.a, one.b), names), groups=args.groups, margin=margin
+    titles = [_title((one.a, one.b), names) for one in compared]
+    told = [*([mean_claim(mean, len(compared))] if mean else []), *check_lines(checks)]
+    if args.markdown:
+        tables = [
+            table
+            for one, title in zip(compared, titles, strict=True)
+            for table in comparison_tables(one, title, margin=margin)
+        ]
+        lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *others, *told])
+        write_lines(
+            ['\n'.join(['# Comparison\n', lines, *map(to_markdown, tables)])], args.markdown
         )
-    ]
-    told = [*mean_line(mean, len(compared)), *check_lines(checks)]
-    _write(args, [*sides, *others], told, tables)
-    return _exit_code(checks, compared, margin if gated else None)
+    shown = [*map(one_line, [*sides, *others]), '']
+    for one, title in zip(compared, titles, strict=True):
+        if args.all:
+            tables = comparison_tables(one, title)
+            shown += [to_text(replace(table, claims=())) for table in tables]
+        else:
+            shown.append(comparison_brief(one, title))
+    shown += (
+        [] if args.all else [f'All k, thresholds, groups and problems: {one_line(args.line)} --all']
+    )
+    # The decision comes last, below what is told on the standard error.
+    for one, title in zip(compared, titles, strict=True):
+        shown += [f'{title}:'] if len(compared) > 1 else []
+        shown += map(wrapped, claims_of(one, margin))
+    try:
+        print('\n'.join([*shown, *map(one_line, told)]), flush=True)
+    except BrokenPipeError:  # the reader closed the pipe, as head does; still set the exit code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
 
 
 def _exit_code(
@@ -193,7 +230,7 @@ def _exit_code(
     asked = margin is not None or checks
     for one in compared:
         if asked and one.incomparable:
-            _note(f'gpassk compare: {one.name}: {"; ".join(one.incomparable)}')
+            note(f'gpassk compare: {one.name}: {"; ".join(one.incomparable)}')
     stable = [] if margin is None else [one.as_stable(margin) for one in compared]
     if any(check.worse for check in checks) or False in stable:
         return 1
@@ -223,8 +260,8 @@ def _check_missing(args: argparse.Namespace, compared: Sequence[Comparison]) -> 
 
 
 def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
-    first = results_at(args.a, _note)
-    second = None if args.b is None else results_at(args.b, _note)
+    first = results_at(args.a, note)
+    second = None if args.b is None else results_at(args.b, note)
     a, b = chosen_models(first, second, (args.model_a, args.model_b))
     ours = [found for found in first if found.model == a]
     theirs = [found for found in (first if second is None else second) if found.model == b]
@@ -240,22 +277,3 @@ def _pairs(args: argparse.Namespace) -> tuple[list[Pair], list[ModelResult]]:
 
 def _title(pair: Pair, names: Mapping[str, str]) -> str:
     return ' and '.join(dict.fromkeys(names[found.dataset] for found in pair))
-
-
-def _write(
-    args: argparse.Namespace, sides: Sequence[str], told: Sequence[str], tables: Sequence[Table]
-) -> None:
-    """Write the Markdown, and print the same."""
-    if args.markdown:
-        lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *told])
-        text = '\n'.join(['# Comparison\n', lines, *map(to_markdown, tables)])
-        write_lines([text], args.markdown)
-    body = [to_text(table) for table in tables]
-    try:
-        print('\n'.join([*map(one_line, sides), '', *body, *map(one_line, told)]), flush=True)
-    except BrokenPipeError:  # the reader closed the pipe, as head does; still set the exit code
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _note(message: str) -> None:
-    print(short_line(message), file=sys.stderr)

@@ -9,9 +9,10 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, note
+from opencompass_gpassk.commands import add_all_argument, add_command, note
 from opencompass_gpassk.compare.comparison import LEVEL
-from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.formats.display import counted, one_line
+from opencompass_gpassk.metrics.difference_plan import DifferencePlan, pilot_rates
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
 from opencompass_gpassk.results.groups import in_group, parts_of
@@ -45,6 +46,8 @@ finished, if any file cannot be read or is left out, and on errors; 3 if it is u
 BAR = re.compile(r'(?P<metric>.+?)\s+(?P<bar>\d+(?:\.\d+)?)')
 Answer = tuple[bool | None, str]  # whether it passes (True), misses or neither; and why
 WORDS = {True: 'passed', False: 'MISSED', None: 'undecided'}
+CODES = {0: 'passed', 1: 'MISSED', 2: 'unknown, since not everything could be read', 3: 'undecided'}
+FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)  # times as many samples
 
 
 def add_parser(subparsers: Any, told: str) -> None:
@@ -67,6 +70,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         metavar='"METRIC PERCENT"',
         help='a metric of which less is better, and its greatest value, such as "OOR 5"',
     )
+    add_all_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _run(args)
     except (ValueError, OSError) as error:
-        note(f'gpassk gate: {one_line(str(error))}')
+        note(f'gpassk gate: {error}')
     except Exception:  # Python's own exit code of 1 would mean that a bar is missed
         traceback.print_exc()
     return 2
@@ -92,7 +96,7 @@ def _run(args: argparse.Namespace) -> int:
     found = one_of_each(results_at(args.result, left_out.append), note)
     partial = unfinished((one.run for one in found), left_out.append)
     for told in left_out:
-        note(short_line(told))
+        note(told)
     shown: list[bool | None] = []
     for one in [one for one in found if not one.result.greedy] or found:
         table = one.table()
@@ -102,15 +106,16 @@ def _run(args: argparse.Namespace) -> int:
             continue
         answers: list[Answer] = []
         if rate is not None:
-            answers.append(_every_problem(attempts(JudgedTrials.recorded(table)), rate))
+            most = None if args.all else MOST_NAMED
+            answers.append(_every_problem(attempts(JudgedTrials.recorded(table)), rate, most))
         answers += [_beyond(one, table, way, *bar) for way, bar in asked]
         for answer, told in answers:
-            print(one_line(f'{one.name}: {told}: {WORDS[answer]}'), flush=True)
+            print(one_line(f'{one.name}: {WORDS[answer]}: {told}'), flush=True)
             shown.append(answer)
-    if False in shown:
-        return 1
     # What can't be read, or is left out, might miss the bar.
-    return 2 if left_out else 3 if None in shown else 0
+    code = 1 if False in shown else 2 if left_out else 3 if None in shown else 0
+    print(f'Decision: {CODES[code]} (exit code {code})', flush=True)
+    return code
 
 
 def _bar(way: str, text: str) -> tuple[str, float]:
@@ -123,16 +128,16 @@ def _bar(way: str, text: str) -> tuple[str, float]:
     return found['metric'], float(found['bar'])
 
 
-def _every_problem(of: Attempts, rate: float) -> Answer:
+def _every_problem(of: Attempts, rate: float, most: int | None) -> Answer:
     counts, problems = reliable_counts(of, rate), len(of.n)
     told = (
-        f'every problem at least {rate:g}: of {counted(problems, "problem")} {counts["at_least"]} '
-        f'surely are, {counts["below"]} surely are not, {counts["unclear"]} cannot be told'
+        f'every problem at least {rate:g}: of {counted(problems, "problem")} at 95 % '
+        f'{counts["at_least"]} at least, {counts["below"]} below, {counts["unclear"]} undecided'
     )
     below = surely_below(rate, of.n, of.most, ERROR / problems).nonzero()[0].tolist()
     if below:
-        named = [f'{of.problem_ids[i]} ({of.most[i]} of {of.n[i]})' for i in below[:MOST_NAMED]]
-        more = ', …' if len(below) > MOST_NAMED else ''
+        named = [f'{of.problem_ids[i]} ({of.most[i]} of {of.n[i]})' for i in below[:most]]
+        more = ', … (--all names them)' if len(named) < len(below) else ''
         return False, f'{told}; below at 5 % / {problems}: {", ".join(named)}{more}'
     if counts['at_least'] == problems:
         return True, told
@@ -147,7 +152,13 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
     metric = parse_metric(key)
     value = one.result.metric(metric, group)
     if value is None:
-        raise ValueError(f'--{way.replace(" ", "-")} {name}: {one.path} has no such metric')
+        known = ', '.join(map(str, one.result.k))
+        remedy = f': gpassk score {one.trials} -k {metric.k} -o NEW.json'
+        remedy *= (metric.k or 0) <= one.result.n
+        raise ValueError(
+            f'--{way.replace(" ", "-")} {name}: {one.path} has no such metric'
+            + f'; its k are {known}, and n is {one.result.n}{remedy}' * (metric.k is not None)
+        )
     if metric.lower_is_better != (way == 'at most'):
         other = 'at-most' if metric.lower_is_better else 'at-least'
         raise ValueError(
@@ -161,10 +172,15 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
         low, high = fixed
         told = f'{told}, {level} interval on these problems {low:.1f} to {high:.1f}'
         worst = _if_missing_are_wrong(table, one.result, group, metric)
-        if one.result.counts.unjudged and worst < low:
-            low = worst
-            told = f'{told}, from {low:.1f} if all missing verdicts are wrong'
-        return True if low >= bar else False if high < bar else None, told
+        least = min(low, worst) if one.result.counts.unjudged else low
+        if least < low:
+            told = f'{told}, from {least:.1f} if all missing verdicts are wrong'
+        if least >= bar or high < bar:
+            return least >= bar, told
+        if low >= bar:
+            return None, f'{told}; the missing verdicts decide: ask a judge (--judge cascade)'
+        share = abs(value - bar) / (value - low if value > bar else high - value)
+        return None, f'{told}; {_would_decide(JudgedTrials.recorded(table), metric, share)}'
     if isinstance(value, Few):
         asked = counted(value.questions, 'question')
         return None, f'{told}, on {asked}, too few for an interval'
@@ -181,6 +197,23 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
     if way == 'at most':
         return True if high <= bar else False if low > bar else None, told
     return True if low >= bar else False if high < bar else None, told
+
+
+def _would_decide(trials: JudgedTrials, metric: Metric, share: float) -> str:
+    """Return how many samples would decide it, if the metric stays where it is.
+
+    Args:
+        trials: All trials.
+        metric: The metric.
+        share: To which share of its length the interval must shrink.
+    """
+    plan = DifferencePlan(metric.estimator(), pilot_rates(trials.known, trials.c), 0.0, 1.0)
+    n = int(trials.n.max())
+    noise = share**2 * plan.within(n)
+    enough = next((n * times for times in FACTORS if plan.within(n * times) <= noise), None)
+    if enough is None:
+        return f'more than n = {n * FACTORS[-1]} would decide it, as near is the bar'
+    return f'about n = {enough} would decide it: gpassk run … -n {enough} --resume'
 
 
 def _if_missing_are_wrong(table: TrialTable, result: Result, group: str, metric: Metric) -> float:

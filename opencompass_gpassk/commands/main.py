@@ -6,6 +6,7 @@ import argparse
 import importlib
 import io
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -68,6 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         args, unknown = build_parser(named).parse_known_args(words)
         if unknown:  # with the usage of the command, which parse_args would not show
             args.misuse(f'unrecognized arguments: {" ".join(unknown)}')
+        args.line = f'gpassk {shlex.join(words)}'  # for commands that advise to go on with it
         with full_disk_named('standard output or a temporary file'):  # others have names
             code = int(args.run(args))
             sys.stdout.flush()

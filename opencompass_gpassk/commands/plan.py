@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
-from opencompass_gpassk.commands import add_command, add_numbers, note
+from opencompass_gpassk.commands import add_all_argument, add_command, add_numbers, note
 from opencompass_gpassk.compare.paired_results import chosen_models, pair_data_sets
 from opencompass_gpassk.compare.planning import Outlook, outlook
 from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.metrics.difference_plan import CORRELATION, margin_for_power
 from opencompass_gpassk.results.metric import parse_metric
 from opencompass_gpassk.results.read import ModelResult, one_of_each, results_at
@@ -49,30 +49,31 @@ def add_parser(subparsers: Any, told: str) -> None:
     parser.add_argument('--target', type=float, metavar='POINTS', help='the margin of error wanted')
     parser.add_argument('--power', type=float, metavar='PERCENT', help='the chance to find …')
     parser.add_argument('--difference', type=float, metavar='POINTS', help='… this difference')
-    parser.add_argument('--json', action='store_true', help='print a JSON line for each data set')
+    parser.add_argument('--json', action='store_true', help='print a JSON document')
+    add_all_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what each data set's pilots say."""
     target = _target(args)
     metric = parse_metric(args.metric) if args.metric else None
-    faults = []
-    shown = 0
+    faults: list[str] = []
+    shown = []
     for pilots in _pilots(args):
         try:
             found = outlook(pilots, metric)
         except ValueError as error:
             faults.append(short_line(str(error)))
             continue
-        shown += 1
-        facts = _facts(found, args, target)
-        names = ' and '.join(one.name for one in pilots)
-        if args.json:
-            print(json.dumps({'pilots': [one.name for one in pilots], **facts}))
-        else:
-            print('\n'.join([*_lines(one_line(names), found, facts), '']))
+        names = [one.name for one in pilots]
+        shown.append({'pilots': names, **_facts(found, args, target)})
+        if not args.json:
+            told = _lines(one_line(' and '.join(names)), found, shown[-1], args)
+            print('\n'.join([*told, '']))
     if not shown:
         raise ValueError('\n'.join(faults))
+    if args.json:
+        print(row_line({'data_sets': shown, 'skipped': faults}, indent=1), end='')
     for fault in faults:
         note(f'skipped: {fault}')
     return 0
@@ -160,54 +161,55 @@ def _cost(found: Outlook, problems: int, n: int) -> dict[str, Any]:
     return {'problems': problems, 'n': n, 'samples': samples, 'tokens': tokens}
 
 
-def _lines(names: str, found: Outlook, facts: dict[str, Any]) -> list[str]:
-    heading = found.metric.heading
+def _lines(
+    names: str, found: Outlook, facts: dict[str, Any], args: argparse.Namespace
+) -> list[str]:
     lines = [f'{names}: {counted(found.problems, "problem")}, n = {found.drawn}']
     if found.left_out:
-        lines[0] += f'; {found.left_out} with fewer than k verdicts are left out'
+        lines[0] += f'; left out: {counted(found.left_out, "problem")} with fewer than k verdicts'
     if not facts['two_pilots']:
         lines.append(
             'Assumed of the other model: rates of the same distribution, and true values that '
             f'correlate by {CORRELATION:g} over the problems'
         )
-    lines.append(f'Margin of error of a difference in {heading}, in points (range of pilots):')
-    heads = ['n', 'on these problems', *(f'like these: {p}' for p in _problems(facts))]
-    rows = [
-        [
-            n,
-            _margin(next(r for r in facts['margins'] if r['n'] == n), 'these'),
-            *(_margin(r, 'like_these') for r in facts['margins'] if r['n'] == n),
-        ]
-        for n in dict.fromkeys(row['n'] for row in facts['margins'])
-    ]
+    ranges = ' (range of pilots)' * args.all
+    lines.append(f'Margin of error of a difference in {found.metric.heading}, in points{ranges}:')
+    sizes = dict.fromkeys(row['problems'] for row in facts['margins'])
+    heads = ['n', 'on these problems', *(f'like these: {number}' for number in sizes)]
+    rows = []
+    for n in dict.fromkeys(row['n'] for row in facts['margins']):
+        of_n = [row for row in facts['margins'] if row['n'] == n]
+        margins = [(of_n[0], 'these'), *((row, 'like_these') for row in of_n)]
+        rows.append([n, *(_margin(row, line, ranged=args.all) for row, line in margins)])
     align = ('right',) * len(heads)
     lines += tabulate(rows, heads, colalign=align, disable_numparse=True).split('\n')
     lines.append(
-        f'For problems like these n = {facts["worthwhile"]} is enough: doubling it gains less than '
-        '10 % or 0.5 points'
+        f'For problems like these, n above {facts["worthwhile"]} hardly helps unless you add '
+        'problems: doubling it gains less than 10 % or 0.5 points'
     )
-    if 'target' in facts:
-        lines += [
-            f'For ± {facts["target"]:.1f} points on these problems: {_told(facts["on_these"])}',
-            f'For the same with problems like these: {_told(facts["for_others"])}',
-        ]
-    return lines
+    if 'target' not in facts:
+        return lines
+    asked = f'± {facts["target"]:.1f} points'
+    if args.target is None:
+        asked = f'{args.power or POWER:g} % power to find {args.difference or DIFFERENCE:g} points '
+        asked += f'(± {facts["target"]:.1f})'
+    these, others = facts['on_these'], facts['for_others']
+    lines.append(f'{asked} on these problems: {_told(these)}')
+    if these:
+        lines.append(f'  gpassk run … -n {these["n"]} --resume')
+    return [*lines, f'{asked} for problems like these: {_told(others)}']
 
 
-def _problems(facts: dict[str, Any]) -> list[int]:
-    return list(dict.fromkeys(row['problems'] for row in facts['margins']))
-
-
-def _margin(row: dict[str, Any], line: str) -> str:
+def _margin(row: dict[str, Any], line: str, *, ranged: bool) -> str:
     low, high = row[f'{line}_range']
-    return f'±{max(row[line], 0.1):.1f} ({low:.1f} to {high:.1f})'
+    return f'±{max(row[line], 0.1):.1f}' + f' ({low:.1f} to {high:.1f})' * ranged
 
 
 def _told(cost: dict[str, Any] | None) -> str:
     if cost is None:
         return 'out of reach'
-    tokens = '' if cost['tokens'] is None else f', about {cost["tokens"]:,.0f} tokens'
+    tokens = 'tokens unknown' if cost['tokens'] is None else f'about {cost["tokens"]:,.0f} tokens'
     return (
-        f'n = {cost["n"]} of {counted(cost["problems"], "problem")}, {cost["samples"]:,} more '
-        f'samples of both models{tokens}'
+        f'{counted(cost["problems"], "problem")} with n = {cost["n"]}, that is {cost["samples"]:,} '
+        f'more samples, those of both models together ({tokens})'
     )

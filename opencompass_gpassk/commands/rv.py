@@ -23,7 +23,7 @@ Browse and write the questions with random variables (RV-Bench, arXiv 2501.11790
   gpassk rv show LampsInStep              how a question is made, some versions, the answers
   gpassk rv generate -o rv.jsonl          the rows of the data sets, as JSON lines
 
-With --from, questions are those of a file of your own (docs/rv-questions.md), which is executed:
+With --from, questions are those of a file of your own (docs/rvbench.md), which is executed:
 
   gpassk rv show --from my_questions.py TwoTaps
 

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import json
 import os
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import (
+    add_all_argument,
     add_command,
     add_numbers,
     add_undecided_argument,
@@ -29,6 +31,7 @@ from opencompass_gpassk.judging.pipeline import Verdicts, judge_responses
 from opencompass_gpassk.judging.settings import JudgeSettings, read_settings
 from opencompass_gpassk.judging.verdict_store import VerdictStore, stored_audit
 from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.brief import brief, next_commands
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.table import to_text
 from opencompass_gpassk.results.make_result import make_result, make_table, remake_result, store
@@ -85,6 +88,7 @@ judging continues where it stopped.
 
 RUN = 'opencompass'  # the format of a run
 THEIRS = 'theirs'  # the verdicts in logs, as a judge
+MUCH = 0.05  # of the verdicts in a log, by which ours differ from them
 BEGIN = (b'{\n', b'\x1f\x8b')  # of a result and its trials
 
 
@@ -176,6 +180,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='join logs although they say that they were drawn in different ways; the result names '
         'the differences',
     )
+    add_all_argument(parser)
 
 
 @dataclass(frozen=True)
@@ -208,7 +213,14 @@ def run(args: argparse.Namespace) -> int:
     if not 0 <= args.min_coverage <= 1:
         raise ValueError(f'--min-coverage is {args.min_coverage}; give a share from 0 to 1')
     if any(path.endswith(TRIALS_ENDING) for path in args.samples):
-        return _show(_remade(args))
+        return _show(_remade(args), args)
+    for path in args.samples:
+        if path.endswith('.json') and _files(Path(path))[1].is_file():
+            trials = shlex.quote(str(_files(Path(path))[1]))
+            raise ValueError(
+                f'{path} is a result of gpassk score. For another k or τ of it: '
+                f'gpassk score {trials} -k 16'
+            )
     judge = 'rule' if args.judge in (None, THEIRS) else args.judge
     settings = read_settings(judge, args.undecided)
     if bool(args.gold) != bool(args.on) or '=' not in (args.on or '='):
@@ -221,7 +233,7 @@ def run(args: argparse.Namespace) -> int:
         if (sampled := _read(sources, args)) is None:
             continue
         sampled = dataclasses.replace(sampled, name=named or sampled.name)
-        model = known or 'samples'
+        model = known or 'model'
         path = _place(args.output, model, sampled.name, alone=len(groups) == 1)
         check_outputs(_files(path), inputs, made=True, begin=BEGIN)
         whose = f'{model}, ' if known else ''
@@ -235,12 +247,20 @@ def run(args: argparse.Namespace) -> int:
             f'{", ".join(args.samples)}: all data sets have one response per problem or were left '
             'out; G-Pass@k needs several: set n and k in the data set'
         )
-    return _show(results)
+    return _show(results, args)
 
 
-def _show(results: Results) -> int:
-    for table in report_tables(Board(results)):
-        print(to_text(table))
+def _show(results: Results, args: argparse.Namespace) -> int:
+    tables = report_tables(Board(results))
+    if args.all:
+        print('\n'.join(map(to_text, tables)))
+        return 0
+    kept = shlex.quote(str(args.output)) if args.output else ''
+    commands = next_commands(results, judge=f'{args.line} --judge cascade', models=kept, plan=kept)
+    if not kept:
+        commands.append((f'{args.line} -o result.json', 'keep it, for gpassk compare and report'))
+    print(brief(tables, commands))
+    print(f'All k, thresholds and groups: {args.line} --all')
     return 0
 
 
@@ -424,9 +444,8 @@ def _near(file: str, base: Path, folder: Path) -> str:
 
 def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
     n = sampled.n
-    given = tuple(args.k or (4, 8, 16))
-    ks = tuple(k for k in given if k <= n) or (given if args.k else (n,))
-    if args.k and (above := [k for k in given if k not in ks]):
+    ks = tuple(k for k in args.k or (4, 8, 16) if k <= n) or (n,)
+    if above := [k for k in args.k or () if k > n]:
         note(f'{sampled.name}: k = {", ".join(map(str, above))} is left out: n is only {n}')
     try:
         return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
@@ -483,6 +502,12 @@ def _score(
         prompt=prompt,
         notes=verdicts.notes,
     )
+    told = [trial for trial in table.trials if trial.other_verdict]
+    differ = sum(one.verdict not in (one.other_verdict, Verdict.UNJUDGED) for one in told)
+    others = (
+        f'{differ} of {len(told)} verdicts differ from those in the log; to see them: '
+        'gpassk audit RESULT theirs rule, to use theirs: --judge theirs'
+    )
     uneven = (
         f'{sampled.uneven} of {len(sampled.problems)} problems have fewer than {sampled.n} samples'
     )
@@ -490,6 +515,7 @@ def _score(
         warnings=[
             *([sampled.gaps] if sampled.gaps else []),
             *sampled.stated.warnings,
+            *([others] if differ > MUCH * len(told) else []),
             *result.warnings,
             *([uneven] if sampled.uneven else []),
         ]

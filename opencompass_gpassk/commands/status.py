@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+import shlex
+from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_command, add_run_argument
-from opencompass_gpassk.formats.display import one_line
+from opencompass_gpassk.commands import add_command, add_run_argument, note
+from opencompass_gpassk.formats.jsonlines import row_line
+from opencompass_gpassk.report.brief import Command, next_lines
 from opencompass_gpassk.results.read import ModelResult, find_results
-from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config
+from opencompass_gpassk.runs.config import find_run, planned_run, read_run_config, run_config
 from opencompass_gpassk.runs.running_job import is_running
-from opencompass_gpassk.runs.task_states import State, state_lines, task_states
+from opencompass_gpassk.runs.task_states import State, TaskState, state_lines, task_states
 from opencompass_gpassk.runs.watch import watch
 
 DESCRIPTION = """\
@@ -38,7 +40,7 @@ def add_parser(subparsers: Any, told: str) -> None:
         run,
     )
     add_run_argument(parser)
-    parser.add_argument('--json', action='store_true', help='print a JSON line for each task')
+    parser.add_argument('--json', action='store_true', help='print a JSON document')
     parser.add_argument(
         '--watch', action='store_true', help='first show live how far the tasks are'
     )
@@ -66,13 +68,25 @@ def run(args: argparse.Namespace) -> int:
         else sources.unread.get(folder / 'results' / state.model / f'{state.dataset}.json')
         for state in finished
     }
+    whole = len(finished) == len(states)
     if args.json:
-        for state in states:
-            print(json.dumps({**state.as_dict(), 'contradiction': marks.get(state.name)}))
+        tasks = [{**one.as_dict(), 'contradiction': marks.get(one.name)} for one in states]
+        print(row_line({'run': str(folder), 'tasks': tasks}, indent=1), end='')
     else:
         print(*state_lines(states, marks), sep='\n')
         print(f'{len(finished)} of {len(states)} finished in {folder}')
-    return 0 if len(finished) == len(states) and not any(marks.values()) else 1
+        print('\n'.join(next_lines([_next(folder, states, whole=whole)])))
+    return 0 if whole and not any(marks.values()) else 1
+
+
+def _next(folder: Path, states: Sequence[TaskState], *, whole: bool) -> Command:
+    """Return what to do next."""
+    if whole:
+        return f'gpassk report {shlex.quote(str(folder))} -o report.html', 'metrics as one page'
+    if is_running(folder.absolute().parent) or any(one.at_work for one in states):
+        return f'gpassk status {shlex.quote(str(folder))} --watch', 'how far it is, live'
+    words = ['opencompass', run_config(folder), '-w', folder.parent, '-r', folder.name]
+    return shlex.join(map(str, words)), 'go on: finished work is kept'
 
 
 def _contradiction(found: ModelResult) -> str | None:
@@ -83,7 +97,5 @@ def _contradiction(found: ModelResult) -> str | None:
     try:
         return found.contradiction(found.table())
     except ValueError as error:
-        print(
-            f'gpassk status: not compared with its trials: {one_line(str(error))}', file=sys.stderr
-        )
+        note(f'gpassk status: not compared with its trials: {error}')
         return None

@@ -61,14 +61,21 @@ def _single(entry: Entry) -> list[str]:
     of = f'{problems - left} of the {problems} problems' if left else _these(problems)
     name = short_line(entry.label, LONGEST_NAME)
     told = [
-        f'{name} solves {_said(entry, every)} of {of} in all {k} attempts and '
+        f'{name} solves {_said(entry, every)} of {of} in {_attempts(k)} and '
         f'{_said(entry, some)} in at least one'
     ]
     value = result.metric(every)
     if isinstance(value, Estimate):
         low, high = value.interval
-        told.append(f'For problems like these: {low:.0f} to {high:.0f} % in all {k} attempts')
+        ends = result.bounds_of(every) or (value, value)
+        if max(value - ends[0], ends[1] - value) >= MOVED:  # the first sentence tells their range
+            low, high = max(low - value + ends[0], 0.0), min(high - value + ends[1], 100.0)
+        told.append(f'For problems like these: {low:.0f} to {high:.0f} % in {_attempts(k)}')
     return told
+
+
+def _attempts(k: int | None) -> str:
+    return 'both attempts' if k == 2 else f'all {k} attempts'
 
 
 def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
@@ -90,7 +97,7 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
     on = _on_these(test)
     among = '' if len(order) == len(entries) else f' of the {len(order)} models compared'
     share, other = _said(entries[top], metric), _said(entries[nearest], metric)
-    how = f'solves {share} in all {metric.k} attempts'
+    how = f'solves {share} in {_attempts(metric.k)}'
     if (metric.family, metric.tau) != (G_PASS, 1.0):
         how = f'has {share} in {metric.heading}'
     if not undecided:
@@ -202,10 +209,7 @@ def these_claim(names: tuple[str, str], one: Difference) -> str:
 def others_claim(one: Difference) -> str:
     """Return a sentence on what a difference says of problems like these."""
     if math.isnan(one.like_these.low) or one.few:
-        return (
-            f'For problems like these: not tested, since a test needs {one.questions_needed} '
-            f'questions and these are {one.questions}'
-        )
+        return one.few_told
     line = _line(one.like_these, one)
     if one.claim_like_these:
         return f'For problems like these, too: {line}'
@@ -236,11 +240,12 @@ def margin_claims(compared: Comparison, margin: float) -> list[str]:
     words = {True: 'shown', False: 'no, it is more than that', None: 'undecided'}
     these = compared.as_stable(margin)
     told = [f'{_on_these(one)} {asked}: {words[these]}']
-    if one.few:
-        return [*told, others_claim(one)]
-    rare = 'allowing for hard kinds of problems that were not asked'
-    others = words[compared.as_stable_like_these(margin)]
-    return [*told, f'For problems like these: {others}, {rare}']
+    why = 'since it is not shown on these' if not these else ''
+    if these and not one.few:
+        why = 'allowing for hard kinds of problems that were not asked'
+    others = compared.as_stable_like_these(margin)
+    told.append(f'For problems like these: {words[others]}, {why or one.few_told}')
+    return told
 
 
 def mean_claim(one: Difference, data_sets: int) -> str:

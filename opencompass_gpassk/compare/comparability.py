@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from opencompass_gpassk.formats.display import share_text, short_line
+from opencompass_gpassk.formats.display import counted, share_text, short_line
 from opencompass_gpassk.inference.sampling import UNUSED
 from opencompass_gpassk.metrics.independence import (
     COPY_SHARE,
@@ -132,12 +131,9 @@ def cautions(a: ModelResult, b: ModelResult, partial: Mapping[Path, str]) -> lis
         if state := partial.get(one.path):
             found.append(f'{side} is not finished: {state}')
         found += [f'{side}: {told}' for told in one.result.warnings if told.startswith(UNUSED)]
-        if undecided := one.result.counts.undecided:
-            found.append(f'{side} counts {undecided} responses as wrong that no rule could decide')
-        coverage = one.result.shares.get('coverage', math.nan)
-        if coverage < 100:
-            # 99.97 % must not read as 100.
-            found.append(f'{side} has verdicts on {share_text(coverage)} % of its responses')
+        if missing := one.result.counts.without_verdict:
+            told = ', '.join(f'{number} {what}' for what, number in missing.items())
+            found.append(f'{side} has {counted(sum(missing.values()), "missing verdict")}: {told}')
     return found
 
 

@@ -163,13 +163,22 @@ class Difference:
     @property
     def few(self) -> bool:
         """Whether these are too few questions to speak of others."""
-        return self.questions < self.questions_needed
+        return self.questions < self.fewest
 
     @property
-    def questions_needed(self) -> int:
+    def fewest(self) -> int:
         """The questions that a test for problems like these needs."""
         near = min(self.first, self.second) < NEAR or max(self.first, self.second) > 100 - NEAR
         return FEW_NEAR_BOUNDS if near else FEW
+
+    @property
+    def few_told(self) -> str:
+        """That these are too few questions, and how many are needed."""
+        why = ' since a model solves nearly all or none' * (self.fewest > FEW)
+        return (
+            f'A test for problems like these needs {self.fewest} questions{why}; you have '
+            f'{self.questions}'
+        )
 
     def _word(self, line: Interval) -> str:
         if not self.tests or line.fragile or not line.sign:
@@ -729,8 +738,7 @@ def check_metrics(
                 'enough judged responses of both models'
             )
         if not why and math.isnan(found_one.these.low) and found_one.few:
-            needed, asked_of = found_one.questions_needed, found_one.questions
-            why = f'a test needs {needed} questions and these are {asked_of}'
+            why = found_one.few_told
         if not why and not found_one.claim and _could_be_worse(one, found_one):
             why = f'by {sum(found_one.missing)} missing verdicts it may be worse'
         checks.append(Check(of.name, found_one.untested() if why else found_one, why))

@@ -168,12 +168,14 @@ def _fit(field: str, name: str, value: Any) -> tuple[float, ...]:
     return likely or (listed and length > SHORT), listed, length
 
 
-def row_line(row: Mapping[str, Any]) -> str:
+def row_line(row: Mapping[str, Any], indent: int | None = None) -> str:
     """Return a row as a line that people can read, with texts of any script unescaped.
+
+    With an indent it is a document of several lines.
 
     Characters that UTF-8 can't encode, or that some programs take for a line end, are escaped.
     """
-    text = json.dumps(row, ensure_ascii=False)
+    text = json.dumps(row, ensure_ascii=False, indent=indent)
     return ESCAPED.sub(lambda char: f'\\u{ord(char[0]):04x}', text) + '\n'
 
 

@@ -95,9 +95,7 @@ def interval_legend(cells: Iterable[Cell], style: str | None) -> list[str]:
         return [f'{PLUS_MINUS}: {reading} (docs/method.md)']
     methods = [name for key, name in METHODS.items() if any(one.method == key for one in shown)]
     made = f'{", ".join(methods)}: ' if methods else ''
-    return [
-        f'[low, high]: {share}intervals for a population of such problems ({made}docs/method.md)'
-    ]
+    return [f'[low, high]: {share}intervals for problems like these ({made}docs/method.md)']
 
 
 def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few: str) -> list[str]:

@@ -20,8 +20,8 @@ from opencompass.utils import dataset_abbr_from_cfg, model_abbr_from_cfg
 from opencompass_gpassk.datasets.settings import check_name
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.report.board import Board
+from opencompass_gpassk.report.brief import end_of_job
 from opencompass_gpassk.report.cells import BRACKETS, checked_style
-from opencompass_gpassk.report.end_of_job import end_of_job
 from opencompass_gpassk.report.files import (
     MissingMatplotlibError,
     latest_folder,

@@ -180,6 +180,17 @@ class Counts(Typed):
     refused: Count = 0
     filtered: Count = 0
 
+    @property
+    def without_verdict(self) -> dict[str, int]:
+        """What responses without a verdict are → how many; {} if each has one."""
+        found = {
+            'unjudged': self.unjudged - self.lost,
+            'with no answer found (wrong)': self.unrecognised,
+            'that no rule could decide (wrong)': self.undecided,
+            'lost': self.lost,
+        }
+        return {what: number for what, number in found.items() if number > 0}
+
 
 class Group(Typed):
     """A group of problems that has metrics of its own.

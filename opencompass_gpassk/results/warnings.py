@@ -49,7 +49,6 @@ def bounds_line(found: Mapping[str, Sequence[float]], protocol: Protocol, side: 
 
 
 MANY_TRUNCATED = 1.0  # percent
-MANY_UNRECOGNISED = 1.0
 MANY_SILENT = 1.0
 UNAPPLIED = f'sampling {NOT_APPLIED}: '
 COPIES = 'copies: '
@@ -89,14 +88,14 @@ def result_warnings(
     ]
     found += [
         *_silent(protocol, counts),
-        *_unrecognised(protocol, result),
+        *_without_verdict(protocol, result),
         *_response_warnings(result, protocol.n, audit, sampling),
         *_verdict_warnings(protocol, result),
     ]
     if ks and protocol.n < ADVISED * max(ks):
         found.append(
             f'n = {protocol.n} is less than {ADVISED}k = {ADVISED * max(ks)}: the estimates of '
-            f'G-Pass@{max(ks)} are noisy; sample each problem more often'
+            f'G-Pass@{max(ks)} are noisy'
         )
     if result.versions.per_group:
         found += _version_warnings(result.versions)
@@ -125,19 +124,26 @@ def _silent(protocol: Protocol, counts: Counts) -> list[str]:
     return found
 
 
-def _unrecognised(protocol: Protocol, result: Result) -> list[str]:
-    """Return a warning if many responses without a recognised answer may change the metrics."""
-    share = result.shares['unrecognised']
-    if not share >= MANY_UNRECOGNISED:
+def _without_verdict(protocol: Protocol, result: Result) -> list[str]:
+    """Return a warning on the responses without a verdict, and what they may change."""
+    missing = result.counts.without_verdict
+    if not missing:
         return []
     metric = ACCURACY(n=protocol.n)
     if protocol.ks:
         metric = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
-    low, high = result.bounds[metric.key]
-    return [
-        f'{share:.1f} % of responses have no recognised answer and count as wrong; '
-        f'{metric.heading} lies between {low:.1f} and {high:.1f}'
-    ]
+    reasons = list(result.judging.unjudged.items())[:SHOWN_REASONS]
+    why = ', '.join(f'{short_line(reason, LONGEST_REASON)} {count}' for reason, count in reasons)
+    told = (
+        f'{sum(missing.values())} of {result.counts.trials} responses have no verdict: '
+        f'{", ".join(f"{number} {what}" for what, number in missing.items())}'
+        f'{why and f" ({why})"}'
+    )
+    low, high = result.bounds.get(metric.key, (math.nan, math.nan))
+    if math.isnan(low + high):
+        return [told]
+    ends = f'{metric.heading} lies between {low:.1f} and {high:.1f}'
+    return [f'{told}; {ends}, if all of them are wrong, or all right']
 
 
 def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -198,33 +204,11 @@ def _response_warnings(
 
 def _verdict_warnings(protocol: Protocol, result: Result) -> list[str]:
     counts, found = result.counts, []
-    unjudged = counts.unjudged - counts.lost
-    if unjudged:
-        reasons = list(result.judging.unjudged.items())[:SHOWN_REASONS]
-        told = ', '.join(f'{short_line(why, LONGEST_REASON)} {count}' for why, count in reasons)
-        found.append(
-            f'{unjudged} of {counts.trials} responses are unjudged{told and f" ({told})"}: '
-            'metrics are expected values over their verdicts'
-        )
     if skipped := result.judging.reasons.get('unknown: budget'):
         found.append(
             f'{skipped} answers were not compared, since comparing others of their problems, or '
             'of this run, took too much time (reason budget); look at these answers, or let a '
             'judge decide'
-        )
-    if counts.undecided:
-        found.append(
-            f'{counts.undecided} of {counts.trials} responses could not be decided by rule '
-            "and count as wrong, since undecided is 'incorrect'"
-        )
-    coverage, line = (
-        result.shares['coverage'],
-        bounds_line(result.bounds, protocol, Side.PLAIN),
-    )
-    if coverage < 100 and line:
-        found.append(
-            f'coverage is {coverage:.2f} %: if all open responses were wrong, or all right, the '
-            f'metrics would be {line}'
         )
     for k, excluded in result.reasoning.excluded.items():
         if excluded > counts.excluded[k]:

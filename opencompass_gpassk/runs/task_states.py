@@ -294,7 +294,8 @@ class ModelFolder:
         begun = self._predictions[1].keys() & {dataset, *missing}
         if missing and not (infer_log or present or begun or whole or told):
             return self._make(dataset, State.NOT_STARTED)
-        reason = 'interrupted or still running' if log or missing else 'not started'
+        at_work_or_not = 'running' if self._since else 'interrupted or still running'
+        reason = at_work_or_not if log or missing else 'not started'
         if missing:
             more = f' and {len(missing) - MOST_NAMED} more' if len(missing) > MOST_NAMED else ''
             reason = f'{", ".join(missing[:MOST_NAMED])}{more} missing; {reason}'

@@ -15,7 +15,7 @@ from opencompass_gpassk.runs.running_job import begun_run
 from opencompass_gpassk.runs.task_states import State, TaskState, state_lines, task_states
 
 INTERVAL = 2.0  # seconds between two looks
-PLAIN_INTERVAL = 30.0  # seconds between lines where there is no terminal
+PLAIN_INTERVAL = 10.0  # seconds between lines where there is no terminal
 
 
 def watched_lines(states: Sequence[TaskState]) -> list[str]:

@@ -360,7 +360,7 @@ def _executed(path: Path) -> Iterable[Question]:
     if not made:
         raise ValueError(
             f'{path}: it has no question; write functions with @question above them, as '
-            'docs/rv-questions.md shows'
+            'docs/rvbench.md shows'
         )
     return made.values()
 

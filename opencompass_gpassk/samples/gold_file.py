@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from opencompass_gpassk.formats.display import short_line
 from opencompass_gpassk.formats.jsonlines import at_place, fields_of
 from opencompass_gpassk.formats.tables import unread_rows
 from opencompass_gpassk.samples.log_files import Fields, gold_answers, renamed
+
+# Marks of a turn in chat templates: <|im_start|>, <start_of_turn>, [INST].
+TEMPLATE = re.compile(r'<\|\w+\|>|<start_of_turn>|\[INST\]')
 
 
 class GoldFile:
@@ -26,6 +30,7 @@ class GoldFile:
     def __init__(self, path: str, on: str, columns: Mapping[str, str]) -> None:
         self.path = path
         self.field, _, own = on.partition('=')
+        self.own = own
         self.rows: dict[str, Fields] = {}
         for row in unread_rows(path):
             with at_place(row.place):
@@ -50,6 +55,12 @@ class GoldFile:
             raise ValueError(f'field {self.field}, of --on, is missing; {fields_of(fields)}')
         if (found := self.rows.get(str(value).strip())) is None:
             told = short_line(str(value), 60)
-            raise ValueError(f'{self.path} has no row whose field of --on is {told!r}')
+            hint = ''
+            if TEMPLATE.search(str(value)):
+                hint = (
+                    '; this prompt holds a chat template, which the gold file lacks: join by an id '
+                    'instead, such as --on id=id'
+                )
+            raise ValueError(f'{self.path} has no row with {self.own} = {told!r}{hint}')
         row = row | {name: one for name, one in found.items() if name not in ('sample', 'samples')}
         return row if row.get('question') else {'id': str(value), **row}

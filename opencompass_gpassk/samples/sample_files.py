@@ -306,8 +306,8 @@ def _other_names(row: Fields) -> str:
 def _problem(row: Fields, number: int, asked: Asked) -> Problem:
     if row.get('answer') is None:
         raise UnscorableError(
-            f'field answer: the gold answer is missing; {_other_names(row)}; or name a second file '
-            'that has it, with --gold FILE --on FIELD=FIELD'
+            f'field answer: the gold answer is missing; {_other_names(row)}. If a second file '
+            'has it, add --gold FILE --on FIELD=FIELD'
         )
     groups = {name: str(row[name]) for name in GROUP_FIELDS if row.get(name) not in (None, '')}
     given = row.get('groups') or {}

@@ -68,7 +68,7 @@ raised or lowered: only the samples that are missing are asked for, and the tabl
 of both. -k, --tau, --judge and --workers may change too. The exit code is 0 if all tasks are
 finished, else 1.
 
-gpassk configs --list shows this package's data sets; docs/upstream_datasets.md lists those of
+gpassk configs --list shows this package's data sets; tools/upstream_datasets.md lists those of
 OpenCompass.
 """
 MODEL = """URL of an OpenAI-compatible server (URL#NAME if it serves several models; a key is
@@ -77,7 +77,7 @@ name of a model config of OpenCompass; a config file; or demo, a tiny model for 
 DATA = """sample, livemathbench (or with a version, livemathbench:202412-hard), math500-l5,
 aime2024, aime2024-45, aime2025, rvbench-math, rvbench-leetcode; a file of your own problems (JSON
 lines, JSON, CSV or Parquet with question and answer), or of questions in Python
-(docs/rv-questions.md); or the name of a data set config of OpenCompass, such as gsm8k"""
+(docs/rvbench.md); or the name of a data set config of OpenCompass, such as gsm8k"""
 USUAL_LENGTH = 8192  # tokens of a response, if neither data set nor user says it
 GRACE = 10.0  # seconds for processes to end
 

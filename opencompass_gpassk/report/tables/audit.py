@@ -81,7 +81,8 @@ def audit_tables(
         f'unjudged: {first}',
         f'unjudged: {second}',
     ]
-    overview = Table(f'Agreement of {first} and {second}', columns, rows, [BASIS])
+    title = f'Agreement of {first} and {second}'
+    overview = Table(title, columns, rows, [BASIS], detail=columns[-2:], main=True)
     tables = [overview, *(_confusion(one, names) for one in comparisons)]
     judged = [one for one in labels if one[0].trial.verdict is not Verdict.UNJUDGED]
     if judged:
@@ -98,7 +99,7 @@ def _errors_table(labels: Sequence[Labelled]) -> Table:
     for rate, low, high in rates.tolist():
         cells += [_number(rate, 2), _range(low, high, 2)]
     columns = ['', 'labels', *(text for one in ERRORS for text in (f'{one}, %', LEVEL))]
-    return Table('Errors of the recorded verdicts', columns, [cells], [RATES])
+    return Table('Errors of the recorded verdicts', columns, [cells], [RATES], main=True)
 
 
 def plan_table(rows: Sequence[PlanRow]) -> Table:
@@ -137,7 +138,8 @@ def theirs_table(rows: Sequence[TheirsRow]) -> Table:
         'pass@k',
         'G-Pass@k_1.0',
     ]
-    return Table('Metrics under the verdicts of the other tool', columns, cells, [THEIRS])
+    title = 'Metrics under the verdicts of the other tool'
+    return Table(title, columns, cells, [THEIRS], main=True)
 
 
 def disagreement_rows(comparisons: Iterable[Comparison]) -> list[dict[str, Any]]:

@@ -65,12 +65,17 @@ def _tables(benchmark: Benchmark, ranked: Leaderboard) -> Iterable[Table]:
             [] if k is None else LEGEND,
             [
                 *([] if k is None else threshold_notes(benchmark, k)),
+                *(sensitivity_notes(benchmark) if main else []),
             ],
             headline=[column.heading for column in columns if column.headline],
+            detail=[
+                one.heading
+                for one in columns
+                if one.metric and not one.headline and one.metric.family is not PASS
+            ],
             marks=marks,
             claims=claims,
             warnings=[*general, *ranked.notes] if main else [],
-            remarks=sensitivity_notes(benchmark) if main else [],
             main=main,
         )
     yield from _true_verdicts(benchmark)

@@ -10,7 +10,6 @@ from typing import Any
 from opencompass_gpassk.compare.claims import (
     comparison_claims,
     margin_claims,
-    mean_claim,
     p_text,
     signed,
 )
@@ -19,12 +18,12 @@ from opencompass_gpassk.compare.problem_changes import Change
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
-from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.metric import G_PASS, PASS
+from opencompass_gpassk.report.tables.table import Cell, Table, to_text, wrapped
+from opencompass_gpassk.results.metric import G_PASS, MG_PASS, PASS, STABILITY_GAP
 from opencompass_gpassk.results.read import ModelResult
 
 FORMAT = 2
-SHOWN = 10  # problems gained, and problems lost, at most
+SHOWN, BRIEF = 10, 3  # problems gained, and problems lost, at most; changed ones in brief
 LONGEST_QUESTION, LONGEST_NAME = 60, 40
 NAMED = 5  # problems named for each reason why they are left out
 
@@ -126,24 +125,15 @@ def claims_of(compared: Comparison, margin: float | None) -> list[str]:
 
 
 def comparison_tables(
-    compared: Comparison, title: str, *, groups: bool, margin: float | None = None
+    compared: Comparison, title: str, *, margin: float | None = None
 ) -> list[Table]:
     """Return the tables of a comparison: the metrics, the groups, problems lost and gained.
 
     Args:
         compared: The comparison.
         title: What people call the data set.
-        groups: Add the table of the groups.
         margin: So many points may B be worse; None if nobody asked.
     """
-    cautions = [
-        *(['NOT COMPARABLE: ' + '; '.join(compared.incomparable)] if compared.incomparable else []),
-        *compared.cautions,
-        *compared.settings,
-        *_left_out(compared),
-    ]
-    notes = ['; '.join(cautions)] if cautions else []
-    notes.append(_problems_turned(compared))
     level = f'{100 * compared.level:.4g} %'
     legend = [
         f'{level}: interval on these problems; for problems like these. p: of the metric that was '
@@ -151,17 +141,51 @@ def comparison_tables(
     ]
     tables = [
         Table(
-            f'{title}: B minus A on {counted(len(compared.changes), "problem")}',
+            _heading(compared, title),
             *_rows(compared.metrics, level),
             legend,
-            notes,
+            [_problems_turned(compared)],
             claims=claims_of(compared, margin),
-        )
+            warnings=_cautions(compared),
+        ),
+        Table(f'{title}, by group', *_rows(compared.groups, level)),
+        *(_changes(*of, compared, title) for of in (('lost', -1), ('gained', 1))),
     ]
-    if groups and compared.groups:
-        tables.append(Table(f'{title}, by group', *_rows(compared.groups, level)))
-    tables += [_changes(*of, compared, title) for of in (('lost', -1), ('gained', 1))]
     return [table for table in tables if table.rows]
+
+
+def comparison_brief(compared: Comparison, title: str) -> str:
+    """Return the main metrics of a comparison, what limits it, and the greatest changes."""
+    main = [
+        one
+        for one in compared.metrics
+        if one.metric.k in (None, compared.k) and one.metric.tau in (None, 1.0)
+        if one.metric.family not in (MG_PASS, STABILITY_GAP)
+    ]
+    columns, rows = _rows(main, f'{100 * compared.level:.4g} %')
+    shown = to_text(Table(_heading(compared, title), columns, rows), None, _cautions(compared))
+    turned = [
+        f'{_line(change.problem.problem_id, LONGEST_NAME)} '
+        + ' → '.join(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True))
+        for change in compared.changes[:BRIEF]
+        if change.points
+    ]
+    more = [f'Largest changes: {"; ".join(turned)}'] if turned else []
+    return shown + ''.join(f'{wrapped(line)}\n' for line in more)
+
+
+def _heading(compared: Comparison, title: str) -> str:
+    return f'{title}: B minus A on {counted(len(compared.changes), "problem")}'
+
+
+def _cautions(compared: Comparison) -> list[str]:
+    reasons = '; '.join(compared.incomparable)
+    return [
+        *([f'NOT COMPARABLE: {reasons}'] if reasons else []),
+        *compared.cautions,
+        *compared.settings,
+        *_left_out(compared),
+    ]
 
 
 def check_lines(checks: Sequence[Check]) -> list[str]:
@@ -174,11 +198,6 @@ def check_lines(checks: Sequence[Check]) -> list[str]:
         * (check.difference.tests > 1)
         for check in checks
     ]
-
-
-def mean_line(one: Difference | None, data_sets: int) -> list[str]:
-    """Return the sentence on the mean of several data sets, if there is one."""
-    return [] if one is None else [mean_claim(one, data_sets)]
 
 
 def _verdict(check: Check) -> str:

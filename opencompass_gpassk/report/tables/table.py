@@ -82,10 +82,10 @@ class Table:
         breakdown: The field by which rows group the problems, '' for none.
         decimals: Decimals shown of each metric.
         headline: Headings of the columns whose intervals are shown in the terminal.
+        detail: Headings of the columns that are not shown in brief.
         marks: (row, column) → mark of a best metric, or one not distinguishable from the best, of
             its column; in a table of groups, among the rows of its group and k.
         claims: What the metrics and their tests say in sentences, shown before the notes.
-        remarks: Further notes, only for files.
         main: Whether it is shown at the end of a job; other tables are only in files.
     """
 
@@ -97,11 +97,23 @@ class Table:
     breakdown: str = ''
     decimals: int = 1
     headline: Collection[str] = field(default=())
+    detail: Collection[str] = field(default=())
     marks: Mapping[tuple[int, int], Mark] = field(default_factory=dict)
     claims: Sequence[str] = field(default=())
     warnings: Sequence[str] = field(default=())
-    remarks: Sequence[str] = field(default=())
     main: bool = False
+
+    def in_brief(self) -> Table:
+        """Return the main columns alone, without notes."""
+        kept = [i for i, name in enumerate(self.columns) if name not in self.detail]
+        return Table(
+            self.title,
+            [self.columns[i] for i in kept],
+            [[row[i] for i in kept] for row in self.rows],
+            decimals=self.decimals,
+            headline=self.headline,
+            marks={(row, kept.index(i)): m for (row, i), m in self.marks.items() if i in kept},
+        )
 
 
 def to_text(
@@ -176,7 +188,7 @@ def shown_notes(
     best: str = STAR,
     with_intervals: Collection[str] | None = None,
 ) -> list[str]:
-    """Return a table's claims, legend, warnings, notes and remarks.
+    """Return a table's claims, legend, warnings and notes.
 
     Args:
         table: The table.
@@ -200,7 +212,6 @@ def shown_notes(
         *table.legend,
         *table.warnings,
         *table.notes,
-        *table.remarks,
     ]
 
 
