@@ -2,7 +2,7 @@
 
     python benchmarks/report_picture.py outputs/scored -o docs/report.png
 
-It shows the page as it opens: the sentence, the board and the curves.
+It shows the page as it opens: the sentence, the board and the problems.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from opencompass_gpassk.report.page.data import page_data
 from opencompass_gpassk.report.page.html import write_page
 
 WIDTH = 1100
-END = "Math.ceil(document.querySelector('.groups').getBoundingClientRect().top - 70)"
+END = "Math.ceil(document.querySelector('.where').getBoundingClientRect().top - 10)"
 
 
 def main() -> None:

@@ -99,7 +99,7 @@ def test_new_thresholds_are_computed_from_old_responses(
     }
     assert counts(after) == counts(before) == COUNTS
     assert after['G-Pass@2_1.0'] == before['G-Pass@2_1.0']
-    assert 'G-Pass@4_0.25' in capsys.readouterr().out
+    assert 'G-Pass@4_1.0' in capsys.readouterr().out
 
 
 def test_it_says_what_changed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

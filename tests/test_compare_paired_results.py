@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from made_results import make_version_result, metrics, result_of
 from made_sweep import SAMPLED, Sweep, make_sweep
@@ -114,12 +113,6 @@ def test_the_page_and_the_command_say_the_same(tmp_path: Path) -> None:
     results = [one for one in results_at(run.folder, print) if one.dataset == SAMPLED]
     ours = compare_results(*results)
     (shown,) = page_data([run.folder]).data_sets
-    of_page = {one.name: one for one in shown.differences[0, 1]}
-    assert len(of_page) > 8
-    for one in ours.metrics:
-        if one.metric != ours.primary.metric:  # type: ignore[union-attr]
-            np.testing.assert_allclose(one.these, of_page[one.name].these)
-            np.testing.assert_allclose(one.like_these, of_page[one.name].like_these)
     assert ours.primary and shown.ranked.tested[0, 1] == ours.primary
     of_paths = compare_results(*(one.path for one in results))
     assert of_paths.primary == ours.primary

@@ -201,7 +201,7 @@ def test_a_model_that_failed_is_named_with_its_exception(tmp_path: Path) -> None
     write_config(tmp_path, BROKEN)
     assert start(tmp_path).wait(SECONDS) == 0
     screen = (tmp_path / 'screen.log').read_text()
-    told = ' '.join(screen[screen.index('Warnings:') :].split())
+    told = ' '.join(screen[screen.index('Check:') :].split())
     assert '! broken/' in told
     assert '/no/such/checkpoint' in told
     done = subprocess.run(

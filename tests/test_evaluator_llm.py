@@ -95,8 +95,6 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
         ''.join(map(to_text, benchmark_tables(board_of({'demo': {'sums_en': found}})))).split()
     )
     assert f'{missing} of 80 responses have no verdict' in summary
-    told = 'or all right, the metrics would be average@8 40.0 to'
-    assert told in summary
 
 
 def test_a_judge_that_gives_no_verdict_makes_no_result(tmp_path: Path, judge: JudgeServer) -> None:

@@ -82,7 +82,7 @@ def test_translations_count_as_one_question(tmp_path: Path) -> None:
     first = tables_of(result)[0]
     assert first.title.startswith('exam: 8 problems (4 questions)')
     assert all(isinstance(cell, Few) for cell in first.rows[0][1:])
-    assert 'exam: 8 problems (4 questions)</h2>' in render_page(page_data([tmp_path]))
+    assert 'exam · 8 problems (4 questions) · 4 samples each' in render_page(page_data([tmp_path]))
 
 
 def test_a_metric_among_right_originals_rests_on_these(tmp_path: Path) -> None:

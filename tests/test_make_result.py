@@ -85,7 +85,7 @@ def test_the_signature_says_how_the_metrics_came_about() -> None:
         ({'k': (4,)}, 'n = 8 is less than 3k = 12'),
         ({'lost': 3}, '3 of 80 responses are lost'),
         ({'lost': 72}, '2 of 10 problems have fewer than k = 2 responses, or none with a verdict'),
-        ({'truncated': 1}, '1.2 % of the responses are cut off, at max_out_len'),
+        ({'truncated': 1}, '1.2 % of the responses are cut off; raise max_out_len'),
         (
             {'truncated': 2, 'num_tokens': 512},
             '2.5 % of the responses are cut off after 511 to 512 tokens',

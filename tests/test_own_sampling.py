@@ -71,7 +71,7 @@ def test_a_model_s_own_sampling_is_named_first_where_it_is_replaced(
     run, told = sweep
     page = (run / 'summary/latest/report.html').read_text('utf-8').replace('&#39;', "'")
     table = (run / 'summary/latest/gpassk.md').read_text('utf-8')
-    assert re.search(r'Warnings:\s+! by-protocol: t0.5: ' + UNUSED.format(0.5)[:30], told)
+    assert re.search(r'Check:\s+! by-protocol: t0.5: ' + UNUSED.format(0.5)[:30], told)
     ours = zip((0.5, 1.5), stored(run, 'predictions', 'protocol'), strict=True)
     for (t, records), result in zip(ours, stored(run, 'results', 'protocol'), strict=True):
         assert records['0']['sampling'] == {**PAPER, 'replaced': f'temperature={t}'}
@@ -107,9 +107,8 @@ def test_greedy_samples_are_the_greedy_row(sweep: tuple[Path, str]) -> None:
         assert not any('Pass' in key for key in result['metrics'])
         assert any('n = 4 greedy responses' in warning for warning in result['warnings'])
         assert not any('own sampling' in warning for warning in result['warnings'])
-    heading = told[told.index('by-greedy') :].splitlines()[1]
-    assert 'Greedy' in heading
-    assert 'Pass' not in heading
+    of_greedy = told[told.index('by-greedy') :].split('Check:')[0]
+    assert 'Greedy' in of_greedy and 'G-Pass' not in of_greedy
 
 
 @pytest.mark.parametrize(

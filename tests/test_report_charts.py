@@ -18,6 +18,7 @@ from made_results import as_result, board_of, make_result
 from opencompass_gpassk.metrics.estimators import Estimator
 from opencompass_gpassk.metrics.gpassk import g_pass_at_k
 from opencompass_gpassk.report.board import Benchmark
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.report.charts.contents import report_charts
 from opencompass_gpassk.report.charts.growth import growth
 from opencompass_gpassk.report.charts.style import Chart, draw_chart
@@ -25,7 +26,6 @@ from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.files import write_charts
 from opencompass_gpassk.report.tables.contents import report_tables
 from opencompass_gpassk.report.tables.difficulty import decline_tables
-from opencompass_gpassk.report.tables.table import told_apart
 from opencompass_gpassk.results.protocol import Protocol
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 

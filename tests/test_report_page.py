@@ -9,7 +9,9 @@ import random
 import re
 import shutil
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,12 @@ from opencompass_gpassk.report.charts.sweep import sweeps
 from opencompass_gpassk.report.page.columns import columns_at, known
 from opencompass_gpassk.report.page.data import DataSet, PageData, page_data
 from opencompass_gpassk.report.page.formulas import ELEMENTS, with_mathematics
+from opencompass_gpassk.report.page.headline import headline
 from opencompass_gpassk.report.page.html import render_page
 from opencompass_gpassk.report.page.problems import LONGEST, SHORTEST, Answer
 from opencompass_gpassk.results.make_result import store
-from opencompass_gpassk.results.metric import ACCURACY
 from opencompass_gpassk.results.result import Result
-from opencompass_gpassk.trials import read_trials
+from opencompass_gpassk.trials import Verdict, read_trials
 
 MODELS = {'small': -1.0, 'large': 2.0}
 
@@ -129,15 +131,14 @@ def test_every_problem_is_the_results(work_dir: Path, data: PageData) -> None:
 def test_pairs_are_differences_of_the_metrics(data: PageData) -> None:
     """A difference is that of the two metrics in the table, and lies in its interval."""
     (shown,) = data.data_sets
-    for one in shown.differences[0, 1]:
-        low, high = one.headline[:2]
-        assert low <= one.difference <= high
-        first, second = (entry.metric(one.metric) for entry in shown.entries)
-        assert first is not None and second is not None
-        wanted = first, second, second - first
-        assert (one.first, one.second, one.difference) == pytest.approx(wanted)
-        assert one.units == 12
     tested = shown.ranked.tested[0, 1]
+    low, high = tested.these[:2]
+    assert low <= tested.difference <= high
+    first, second = (entry.metric(tested.metric) for entry in shown.entries)
+    assert first is not None and second is not None
+    wanted = first, second, second - first
+    assert (tested.first, tested.second, tested.difference) == pytest.approx(wanted)
+    assert tested.units == 12
     assert tested.metric.key == 'G-Pass@4_1.0'
     claim = tested.claim
     assert bool(claim) is (0 < tested.these.p_value <= 0.05)
@@ -217,10 +218,23 @@ def test_what_can_not_be_compared_is_marked(tmp_path: Path) -> None:
     (shown,) = page_data([tmp_path]).data_sets
     assert marks_of(shown) == {
         'a': ['not the published data'],
-        'b': ['not the published data', 'coverage 93.8 %', 'fewer problems'],
+        'b': ['not the published data', 'fewer problems'],
     }
     assert judged(shown)[0] == {0: 8, 1: 5}
     assert judged(shown)[-1] == {0: 8}
+
+
+def test_what_could_overturn_the_sentence_is_checked_first(tmp_path: Path) -> None:
+    """Responses that were cut off, if they could change the number; nothing if nothing could."""
+    run = make_sweep(tmp_path / '1', {'a': 0})
+    (shown,) = page_data([run.folder]).data_sets
+    assert headline(shown).checks == []
+    table = shown.trials['a', SAMPLED]
+    for place, trial in enumerate(table.trials):
+        table.trials[place] = replace(trial, truncated=trial.verdict is Verdict.INCORRECT)
+    (check,) = headline(shown).checks
+    some = sum(of.c < of.n for one in shown.problems for of in one.solved.values())
+    assert f'costs it up to {100 * some / 12:.1f} points' in check.text
 
 
 def test_results_of_others_are_named(tmp_path: Path) -> None:
@@ -560,13 +574,13 @@ def test_only_what_belongs_together_stands_in_one_row(tmp_path: Path) -> None:
     make_sweep(tmp_path / 'a/2', {'m': 0})
     (tmp_path / f'a/2/results/m/{SAMPLED}.json').unlink()
     (shown,) = page_data([tmp_path]).data_sets
-    cut = f'{long[:79]}…'
+    cut = f'{long[:39]}…{long[:39]}'
     times = [(found.time, beside and beside.time) for found, beside in shown.sources]
     assert dict(zip([entry.label for entry in shown.entries], times, strict=True)) == {
         'm': ('1', '2'),
-        cut: ('1', None),
+        f'{cut}1': ('1', None),
         'm #2': ('1', None),
-        f'{cut} #2': ('2', None),
+        f'{cut}2': ('2', None),
     }
     greedy = [entry.greedy is not None for entry in shown.entries]
     assert greedy == [True, False, True, True]
@@ -609,23 +623,19 @@ def test_pairs_and_ranks_are_of_common_problems(tmp_path: Path) -> None:
     judged_by_another(run.folder / f'results/other/{SAMPLED}.json')
     data = page_data([tmp_path])
     (shown,) = data.data_sets
-    rows = {
-        pair: next(one for one in of_pair if one.metric.family is ACCURACY)
-        for pair, of_pair in shown.differences.items()
-    }
     both = [one.solved for one in shown.problems if {0, 2} <= set(one.solved)]
-    means = [100 * sum(of[i].c / of[i].n for of in both) / 24 for i in (0, 2)]
-    one = rows[0, 2]
+    means = [100 * sum(comb(of[i].c, 4) / comb(8, 4) for of in both) / 24 for i in (0, 2)]
+    one = shown.ranked.tested[0, 2]
     assert (one.first, one.second) == pytest.approx(means)
     assert one.difference == pytest.approx(means[1] - means[0])
-    assert (one.units, rows[0, 1].units) == (24, 40)
+    assert (one.units, shown.ranked.tested[0, 1].units) == (24, 40)
     assert list(marks_of(shown).values()) == [[], [], ['fewer problems'], ['other judge']]
     judges = 'different judges: rule and another'
     assert shown.ranked.apart == {(i, 3): judges for i in (0, 1, 2)}
-    assert set(shown.ranked.tested) == {pair for pair in rows if pair[1] != 3}
+    assert set(shown.ranked.tested) == {(0, 1), (0, 2), (1, 2)}
     assert 'of the 3 models compared' in shown.claims[0]
     assert [shown.ranked.rank(place) is None for place in range(4)] == [False, False, False, True]
-    assert '<tr><th scope="row">en<td>20<td' in render_page(data)
+    assert '<th scope="col" title="20 problems">en<' in render_page(data)
 
 
 def test_names_do_not_turn_the_text_round(tmp_path: Path) -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.compare.weaker_groups import weaker_groups
-from opencompass_gpassk.report.suspects import doubtful_gold
+from opencompass_gpassk.report.suspects import Answer, suspect_golds
 from opencompass_gpassk.results.metric import G_PASS
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
 
@@ -61,20 +64,76 @@ def test_planted_wrong_golds_are_listed(
             assert not (tmp_path / 'report.html').exists()
 
 
+def suspects(answers: dict[str, list[Answer]], solved: str = '') -> list[str]:
+    """The other answer to a problem, if its gold answer is suspect, beside 20 others.
+
+    These are solved by the models whose names are given, or by all.
+    """
+    others: dict[str, list[Answer]] = {
+        model: [('1', 8, not solved or model in solved)] for model in answers
+    }
+    found = suspect_golds([answers, *[others] * 20])
+    return [found[0].answer] if 0 in found else []
+
+
 def test_a_gold_is_doubted_only_with_good_reason() -> None:
-    """Not where most models give it, where models disagree, or where samples are few."""
-    agree = [('7', 11, False), ('1', 1, True), ('6', 2, False)]
-    assert doubtful_gold({'a': agree, 'b': agree}) is not None
-    assert doubtful_gold({'a': agree}) is None  # one model needs nearly all samples
-    assert doubtful_gold({'a': [('7', 8, False)]}) is not None
-    assert doubtful_gold({'a': [('7', 3, False)]}) is None
-    gold = [('1', 8, True)]
-    assert doubtful_gold({'a': agree, 'b': agree, 'c': gold}) is None
-    assert doubtful_gold({'a': [('7', 6, False)], 'b': [('8', 6, False)]}) is not None
-    assert doubtful_gold({'a': [('7', 5, False), ('6', 3, False)], 'b': [('8', 8, True)]}) is None
-    found = doubtful_gold({'a': [('1/2', 8, False)], 'b': [('0.5', 8, False)]})
-    assert found and found.models == ('a', 'b') and found.times == 16
-    assert doubtful_gold({'a': [(None, 8, False)]}) is None
+    """Most models that solve the rest must agree, the gold answer must be rare, samples many."""
+    agree: list[Answer] = [('7', 11, False), ('1', 1, True), ('6', 2, False)]
+    other: list[Answer] = [('8', 14, False)]
+    assert suspects({'a': agree, 'b': agree}) == ['7']
+    assert suspects({'a': agree}) == []  # one model needs nearly all samples
+    assert suspects({'a': [('7', 8, False)]}) == ['7']
+    assert suspects({'a': [('7', 3, False)]}) == []
+    assert suspects({'a': agree, 'b': agree, 'c': [('1', 8, True)]}) == []
+    assert suspects({'a': agree, 'b': other}) == []
+    assert suspects({'a': agree, 'b': other, 'c': other}) == ['8']
+    assert suspects({'a': agree, 'b': other, 'c': other}, solved='a') == []
+    assert suspects({'a': other, 'b': agree, 'c': agree}, solved='a') == ['8']
+    assert suspects({'a': other, 'b': other}, solved='none') == []
+    assert suspects({'a': [('1/2', 8, False)], 'b': [('0.5', 8, False)]}) == ['1/2']
+    assert suspects({'a': [(None, 8, False)]}) == []
+
+
+def made_board(rng: random.Random, abilities: list[float]) -> tuple[list[Any], set[int]]:
+    """120 problems, of which four have a wrong gold answer and a third a tempting mistake."""
+    planted = {*rng.sample(range(120), 4)}
+    problems = []
+    for place in range(120):
+        hard, tempting = rng.gauss(0, 2.4), rng.random() < 0.3
+        gold = 'g' if place in planted else 't'
+        of_problem = {}
+        for model, ability in enumerate(abilities):
+            chance = 1 / (1 + math.exp(hard - ability))
+            wrong = 'w' if tempting else f'{rng.randrange(6)}'
+            given = Counter(
+                't' if rng.random() < chance else wrong if rng.random() < 0.7 else f'{i}'
+                for i in range(16)
+            )
+            of_problem[model] = [(text, n, text == gold) for text, n in given.items()]
+        problems.append(of_problem)
+    return problems, planted
+
+
+@pytest.mark.parametrize(
+    ('abilities', 'found'),
+    [
+        ([1.5, 2, 3], 0.5),
+        ([2.5, 2, -0.5, -1, -1.5], 0.5),
+        ([2, -1, -1.5], 0.3),
+        ([-1.5, -1, -1], 0),
+    ],
+    ids=['strong', 'strong and weak', 'one strong', 'weak'],
+)
+def test_half_of_those_listed_are_planted(abilities: list[float], found: float) -> None:
+    """On ten boards, whatever mistakes weak models share; where all are weak nothing is listed."""
+    right = wrong = 0
+    for seed in range(10):
+        problems, planted = made_board(random.Random(seed), abilities)
+        listed = {*suspect_golds(problems)}
+        right, wrong = right + len(listed & planted), wrong + len(listed - planted)
+    assert right >= wrong
+    assert right >= 40 * found
+    assert found or not wrong
 
 
 def weaker(rng: np.random.Generator, weak: float) -> set[str]:

@@ -3,9 +3,8 @@
 Usage: ``python -m tools.make_tutorial``
 
 The folder ``docs/tutorial`` has the responses that a server replays in place of a model.
-A block of commands runs if the comment ``run`` is above it. The comments ``show: TITLE | LINES``
-below it say what of its output the page shows: the tables whose titles match a regular expression,
-each with its head and those of its other lines that match the second one.
+A block of commands runs if the comment ``run`` is above it. Below the comment ``show`` the page has
+what it prints.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ PAGE = ROOT / 'docs/tutorial.md'
 PORT = '8765'
 
 BLOCK = re.compile(
-    r'<!-- run -->\n```bash\n(?P<command>.*?)```\n'
-    r'(?P<between>(?:\n(?:<!-- show: .*? -->\n)+```\n).*?```\n)?',
+    r'(?P<before><!-- run -->\n```bash\n(?P<command>.*?)```\n(?P<shown>\n<!-- show -->\n)?)'
+    r'(?(shown)```\n.*?```\n)',
     re.DOTALL,
 )
-SHOW = re.compile(r'<!-- show: (.*?) \| (.*?) -->\n')
+TIME = re.compile(r'\b20\d{6}_\d{6}\b')  # the name of a run
 CLAIM = re.compile(r'(<!-- claim -->\n).*?(<!-- end -->)', re.DOTALL)
 
 
@@ -68,26 +67,10 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
         encoding='utf-8',
         check=True,
     )
-    shows = SHOW.findall(block[0])
-    if not shows:
+    if not block['shown']:
         return block[0]
-    tables = [_cut(one, shows) for one in done.stdout.split('\n\n')]
-    head = block[0].rpartition(' -->\n')[0]
-    return f'{head} -->\n```\n' + '\n\n'.join(filter(None, tables)) + '\n```\n'
-
-
-def _cut(table: str, shows: list[tuple[str, str]]) -> str:
-    """Return what the page shows of a table, '' if nothing."""
-    # A line that starts with spaces continues the one before.
-    lines = re.split(r'\n(?!   )', table.strip())
-    rule = next((i for i, line in enumerate(lines) if line.startswith('---')), 0)
-    for wanted, chosen in shows:
-        titles = [i for i, line in enumerate(lines[:rule]) if re.search(wanted, line)]
-        for title in titles:  # sentences may stand above it
-            rest = [line for line in lines[rule + 1 :] if re.search(chosen, line)]
-            above = [line for line in lines[:title] if re.search(chosen, line)]
-            return '\n'.join([*above, *lines[title : rule + 1], *rest])
-    return ''
+    shown = TIME.sub('20260101_000000', done.stdout).replace(f'{folder}/', '').strip()
+    return f'{block["before"]}```\n{shown}\n```\n'
 
 
 def _claim(folder: Path) -> str:
@@ -105,14 +88,14 @@ def _claim(folder: Path) -> str:
         p {p_text(every['these']['p_value'])}. This was the primary metric, the only one that was
         tested.
 
-        **Nothing is claimed of problems like these.** A test of other problems needs 50 questions.
+        **Nothing is claimed of problems like these.** {compared['claims'][-1]}.
 
         **Nothing is claimed of pass@8.** It was not tested. Its interval on these problems goes
         from {-some['these']['high']:.1f} to {-some['these']['low']:.1f} points, so that the model
         is not shown to be equally good either.
 
-        **The verdicts are good enough.** With {labels} labels, the estimate of G-Pass@8_1.0 under
-        true verdicts is {cool} at 0.5, and {hot} at 1.5.
+        **The verdicts are good enough.** With labels for {labels} different answers, the
+        estimate of G-Pass@8_1.0 under true verdicts is {cool} at 0.5, and {hot} at 1.5.
 
         **Still uncertain:** interval and p-value of the difference take the recorded verdicts as
         true. Here the ranges due to verdicts are much narrower than the difference.

@@ -18,8 +18,8 @@ COLUMN = 3.25  # inches: a column of a two-column page
 NARROWEST, WIDEST = 2.0, 20.0  # inches of a chart
 
 DESCRIPTION = """\
-Write one HTML page about results: who is the most stable, curves over τ, groups, the problems that
-are solved only sometimes, each with its answers and responses, and comparisons of every two models.
+Write one HTML page about results: who is the most stable and how sure that is, which problems are
+solved always, sometimes and never, each with its answers and responses, and groups of problems.
 Name any number of work dirs of OpenCompass (all their runs are shown), single runs, and files
 or folders of gpassk score -o. Files that can't be read and tasks that failed or are unfinished are
 listed on the page and on standard error; the exit code is 1 if tasks are missing. The page loads
@@ -54,11 +54,15 @@ def add_parser(subparsers: Any, told: str) -> None:
         help='show more responses, 40 MB instead of 4; those that were moved are searched here',
     )
     parser.add_argument(
+        '--no-texts',
+        action='store_true',
+        help='leave out questions, gold answers and responses, as of a private benchmark',
+    )
+    parser.add_argument(
         '--suspects',
         action='store_true',
-        help='only list the problems whose gold answer is doubtful, since models agree on another',
+        help='only list the problems whose gold answer may be wrong, since models agree on another',
     )
-
     parser.add_argument(
         '--charts',
         metavar='DIR',
@@ -84,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f'--charts {args.charts} is no folder')
     if not args.suspects:
         check_outputs([args.output], [*args.paths, args.responses], begin=(b'<',))
-    data = page_data(args.paths, responses=args.responses)
+    data = page_data(args.paths, responses=args.responses, texts=not args.no_texts)
     tasks = [f'{task} ({run}): {state}' for run, task, state in data.tasks]
     absent = [data.shown(line) for line in (*tasks, *data.untold)]
     results = len(data.sources.results)
@@ -109,10 +113,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def list_suspects(data: PageData) -> None:
-    """Print the problems whose gold answer is doubtful, and how many there are of how many."""
+    """Print the problems whose gold answer may be wrong, the most agreed on first, and how many."""
     for one in data.data_sets:
-        doubtful = [(problem, of) for problem in one.problems if (of := problem.suspect)]
-        for problem, found in doubtful:
+        suspects = [(problem, of) for problem in one.problems if (of := problem.suspect)]
+        for problem, found in sorted(suspects, key=lambda of: -of[1].share):
             who = ', '.join(one.entries[place].label for place in found.models)
             print(
                 f'{data.shown(problem.name)}: gold {short_line(problem.gold, LONGEST)}; '
@@ -120,6 +124,6 @@ def list_suspects(data: PageData) -> None:
                 f'({data.shown(who)}); gold answer: {found.right}'
             )
         print(
-            f'{data.shown(one.name)}: {len(doubtful)} of {len(one.problems)} gold answers are '
-            'doubtful'
+            f'{data.shown(one.name)}: {len(suspects)} of {len(one.problems)} gold answers may be '
+            'wrong'
         )

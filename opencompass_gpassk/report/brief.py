@@ -47,7 +47,7 @@ def brief(
     more = [f'  {len(told) - MOST_CHECKS} more'] if len(told) > MOST_CHECKS else []
     if told:
         lines = [wrapped(warning, '  ! ') for warning in told[:MOST_CHECKS]]
-        parts.append('\n'.join(['Check:', *lines, *more, '']))
+        parts.append('\n'.join(['Check:', *lines, *more]))
     return '\n'.join([*parts, *next_lines(commands)])
 
 

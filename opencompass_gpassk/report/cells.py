@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
 
 from opencompass_gpassk.formats.display import decimal_text, one_line
@@ -123,3 +123,29 @@ def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few:
 def few_legend(sign: str) -> str:
     """Return what the sign of metrics that rest on too few questions means."""
     return f'{sign}: fewer than {LEAST_CLUSTERS} questions, so no interval'
+
+
+def told_apart(names: Sequence[str], most: int) -> list[str]:
+    """Return names of at most ``most`` characters; different ones stay different.
+
+    A long name loses what it shares with the others: one part near its middle, else two. It stays
+    whole if no such short form tells it from all of them.
+    """
+    return [
+        name if len(name) <= most else _shortened(name, {*names} - {name}, most) for name in names
+    ]
+
+
+def _shortened(name: str, others: Collection[str], most: int) -> str:
+    for tail in sorted(range(1, most - 1), key=lambda tail: abs(tail - most // 2)):
+        head, end = name[: most - 1 - tail], name[-tail:]
+        if not any(one.startswith(head) and one.endswith(end) for one in others):
+            return f'{head}…{end}'
+    third = (most - 2) // 3
+    head, end = name[:third], name[-third:]
+    alike = [one for one in others if one.startswith(head) and one.endswith(end)]
+    for start in range(third, len(name) - third, max(third // 2, 1)):
+        middle = name[start : start + third]
+        if not any(middle in one[third:] for one in alike):
+            return f'{head}…{middle}…{end}'
+    return name

@@ -55,47 +55,6 @@ def serious_notes(benchmark: Benchmark) -> list[str]:
     return notes
 
 
-def trust_notes(benchmark: Benchmark) -> list[str]:
-    """Return how far the metrics can be trusted: what is missing, who judged, what errors do."""
-    shares: dict[str, dict[str, float]] = {}
-    judges: dict[str, list[str]] = {}
-    for entry in benchmark.entries:
-        known, counts = entry.result.shares, entry.result.counts
-        responses = counts.trials or math.nan
-        told = {
-            'unjudged': 100 - known.get('coverage', math.nan),
-            'without a recognised answer': known.get('no answer', math.nan),
-            'empty or only thoughts': 100 * (counts.empty + counts.thoughts_only) / responses,
-            'cut off': known.get('truncated', math.nan),
-            'lost': 100 * counts.lost / responses,
-        }
-        for name, share in told.items():
-            shares.setdefault(name, {})[entry.label] = share
-        judges.setdefault(entry.result.signature.judge, []).append(entry.label)
-    said = [f'{name} {_spread(found)}' for name, found in shares.items()]
-    who = [
-        f'judged by {judge}' + (f' ({", ".join(labels)})' if len(judges) > 1 else '')
-        for judge, labels in judges.items()
-    ]
-    return [f'responses: {", ".join(said)}', *who, *sensitivity_notes(benchmark)]
-
-
-def _spread(shares: Mapping[str, float]) -> str:
-    """Return the range of a share over the models, and who has the most of it."""
-    known = {label: share for label, share in shares.items() if not math.isnan(share)}
-    if not known:
-        return 'not known'
-    most = max(known, key=lambda label: known[label])
-    if len(known) == 1 or max(known.values()) - min(known.values()) < 0.05:
-        return f'{_up(known[most])} %'
-    return f'up to {_up(known[most])} % ({most})'
-
-
-def _up(share: float) -> str:
-    # A few of many must not read as none.
-    return f'{math.ceil(10 * share - 1e-9) / 10:.1f}'
-
-
 def incomparable(result: Result) -> list[str]:
     """Return why published metrics can't be compared with those of a result."""
     name = result.benchmark

@@ -54,6 +54,7 @@ UNAPPLIED = f'sampling {NOT_APPLIED}: '
 COPIES = 'copies: '
 FIRST = (UNAPPLIED, UNUSED, COPIES)  # warnings with these come before all others, in this order
 SHOWN_REASONS = 3
+LEAST_MOVED = 0.1  # points by which responses without a verdict must move a metric
 LONGEST_REASON = 60
 
 
@@ -142,8 +143,10 @@ def _without_verdict(protocol: Protocol, result: Result) -> list[str]:
     low, high = result.bounds.get(metric.key, (math.nan, math.nan))
     if math.isnan(low + high):
         return [told]
-    ends = f'{metric.heading} lies between {low:.1f} and {high:.1f}'
-    return [f'{told}; {ends}, if all of them are wrong, or all right']
+    ends = f'lies between {low:.1f} and {high:.1f}'
+    if high - low < LEAST_MOVED:
+        ends = f'moves by less than {LEAST_MOVED:g} points, whatever they are'
+    return [f'{told}; {metric.heading} {ends}']
 
 
 def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -184,7 +187,7 @@ def _response_warnings(
         found.append(
             f'{truncated:.1f} % of the responses are cut off'
             + (f' after {after} tokens' if high else '')
-            + ', at max_out_len, the end of the context or a limit of the server; raise the lowest'
+            + '; raise max_out_len, or the limit of the context or server'
         )
     unknown = dict.fromkeys(str(one[NOT_KNOWN]) for one in sampling if NOT_KNOWN in one)
     unknown.pop(MIN_P, None)  # a server that refuses it hardly has a value of its own

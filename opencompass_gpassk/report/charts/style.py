@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from opencompass_gpassk.formats.display import one_line
 from opencompass_gpassk.formats.stored_files import written_whole
-from opencompass_gpassk.report.tables.table import told_apart
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.results.result import Estimate
 
 if TYPE_CHECKING:

@@ -8,33 +8,39 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations, count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.compare.claims import leaderboard_claim
 from opencompass_gpassk.compare.comparability import set_apart
-from opencompass_gpassk.compare.comparison import Difference, Pair, differences, every_metric
 from opencompass_gpassk.compare.leaderboard import Leaderboard, leaderboard
-from opencompass_gpassk.formats.display import one_line, share_text, short_line
-from opencompass_gpassk.report.board import Benchmark, Board, Place
+from opencompass_gpassk.formats.display import counted, one_line, short_line
+from opencompass_gpassk.report.board import AVERAGE, GREEDY, Benchmark, Board, Place
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.report.notes import incomparable
+from opencompass_gpassk.report.page.columns import columns_at, known
+from opencompass_gpassk.report.page.drawings import Tried
 from opencompass_gpassk.report.page.problems import (
+    LONGEST_NAME,
     PageProblem,
+    Solved,
     Trials,
     collect_problems,
     fit_responses,
+    mark_suspects,
     named,
 )
-from opencompass_gpassk.results.metric import SHARES
+from opencompass_gpassk.results.metric import ACCURACY, G_PASS, SHARES, Metric
 from opencompass_gpassk.results.read import ModelResult, Sources, find_results
 from opencompass_gpassk.results.result import Entry, Result
 from opencompass_gpassk.runs.task_states import State, TaskState, states_of_results
-from opencompass_gpassk.trials import TrialTable
+from opencompass_gpassk.trials import ORIGINAL, TrialTable, Verdict
 
 MOST_TEXT = 4_000_000  # characters of all responses on a page, before compression
 MOST_TEXT_ASKED = 40_000_000  # if the reader asks for responses
 NAMED = 3  # names in the title
+MOST_KS = 3  # k for which the board has numbers: the greatest
 DAY = re.compile(r'\d{8}(?=_\d{6})')
 PATH = re.compile(r'(?<![\w.…/-])/(?:[^\s/\'"“”,;:]+/)+([^\s/\'"“”,;:]+)')
 HOST = re.compile(r'(\w+://)[^\s/\'",;]+')
@@ -87,15 +93,58 @@ class DataSet:
         return leaderboard_claim(self.entries, self.ranked)
 
     @cached_property
-    def differences(self) -> dict[Pair, list[Difference]]:
-        """The places of every two entries with trials → the second's differences from the first."""
-        shared, rows = self.ranked.shared, self.ranked.rows
-        if not shared:
-            return {}
-        return {
-            (rows[a], rows[b]): differences(every_metric(shared, (a, b)), tested=False)
-            for a, b in combinations(range(len(rows)), 2)
-        }
+    def ks(self) -> list[int]:
+        """The greatest k, for which the board has numbers; [] if it has others."""
+        return [] if self.m else self.benchmark.ks[-MOST_KS:]
+
+    @cached_property
+    def large(self) -> Metric:
+        """The metric of the large numbers, by which the models are in order."""
+        found = [G_PASS(k=k, tau=1.0) for k in reversed(self.ks)] + [AVERAGE, GREEDY]
+        every = [one.metric for one in columns_at(self.benchmark, None, self.m)]
+        wanted = [*filter(None, [self.ranked.metric]), *found, *every]
+        wanted = [AVERAGE if one.family is ACCURACY and one != GREEDY else one for one in wanted]
+        has = (one for one in wanted if any(known(of, one) is not None for of in self.entries))
+        return next(has, AVERAGE)
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The places of the entries, the best first."""
+        sign = -1 if self.large.lower_is_better else 1
+        values = [known(entry, self.large) for entry in self.entries]
+        places = range(len(values))
+        return sorted(
+            places, key=lambda at: math.inf if (one := values[at]) is None else -sign * one
+        )
+
+    def tried(self, place: int) -> list[Tried]:
+        """Return how often an entry solves each problem, or each question with all its versions.
+
+        They are those that the headline metrics average over, and have a verdict.
+        """
+        units: dict[str, list[Solved]] = {}
+        for number, one in enumerate(self.problems):
+            if place in one.solved and one.problem.version != ORIGINAL:
+                name = one.problem.cluster if self.m else f'{number}'
+                units.setdefault(name, []).append(one.solved[place])
+        sums = [
+            Tried(
+                sum(one.c for one in of),
+                sum(one.missing for one in of),
+                sum(one.n + one.missing for one in of),
+            )
+            for of in units.values()
+        ]
+        return [one for one in sums if one.n > one.missing]
+
+    def cut_short(self, place: int) -> int:
+        """Return how many problems an entry would always solve if no response were cut off."""
+        table = self.trials.get(self.entries[place].place)
+        others = [
+            [one for one in of if one.verdict is Verdict.INCORRECT]
+            for of in (table.by_problem() if table else ())
+        ]
+        return sum(bool(wrong) and all(one.truncated for one in wrong) for wrong in others)
 
 
 @dataclass(frozen=True)
@@ -111,6 +160,7 @@ class PageData:
         marks: The marks of each result.
         faults: Messages on files that could not be read.
         roots: Beginnings of paths that the page leaves out.
+        texts: Whether it shows questions, gold answers and responses.
     """
 
     data_sets: Sequence[DataSet]
@@ -121,16 +171,30 @@ class PageData:
     marks: Sequence[Sequence[Mark]]
     faults: Sequence[str]
     roots: Sequence[str]
+    texts: bool = True
 
     @property
     def title(self) -> str:
         """Data sets, models and date."""
-        times = (DAY.match(one.time) for one in self.sources.results)
-        day = max((found[0] for found in times if found), default='')
         names = dict.fromkeys(one.name for one in self.data_sets)
         models = dict.fromkeys(entry.label for one in self.data_sets for entry in one.entries)
-        told = [_listed(names), _listed(models), f'{day[:4]}-{day[4:6]}-{day[6:]}' if day else '']
+        told = [_listed(names), _listed(models), self.day]
         return ' · '.join(['G-Pass@k', *filter(None, told)])
+
+    @property
+    def day(self) -> str:
+        """The day of the latest run, '' if no time is known."""
+        times = (DAY.match(one.time) for one in self.sources.results)
+        day = max((found[0] for found in times if found), default='')
+        return f'{day[:4]}-{day[4:6]}-{day[6:]}' if day else ''
+
+    @property
+    def holds(self) -> str:
+        """What texts the page holds."""
+        number = sum(len(one.problems) for one in self.data_sets)
+        if not (self.texts and number):
+            return 'no questions, gold answers or responses'
+        return f'questions, gold answers and responses of {counted(number, "problem")}'
 
     @property
     def tasks(self) -> list[tuple[str, str, str]]:
@@ -167,7 +231,11 @@ def _listed(names: Collection[str]) -> str:
 
 
 def page_data(
-    paths: Sequence[Path], *, responses: Path | None = None, most_text: int | None = None
+    paths: Sequence[Path],
+    *,
+    responses: Path | None = None,
+    most_text: int | None = None,
+    texts: bool = True,
 ) -> PageData:
     """Return the data of a page about these runs and results.
 
@@ -177,6 +245,7 @@ def page_data(
             page then shows more of them.
         most_text: Greatest total length of the responses, in characters; by default
             :data:`MOST_TEXT`, with a folder :data:`MOST_TEXT_ASKED`.
+        texts: Whether the page shows questions, gold answers and responses.
 
     Raises:
         ValueError: If a path, or all of them together, contain nothing to show.
@@ -206,7 +275,8 @@ def page_data(
     read: dict[Path, Trials] = {}
     results = {id(one.result): one for one in sources.results}
     data_sets = [
-        _data_set(benchmark, results, faults, read, responses) for benchmark in _benchmarks(board)
+        _data_set(benchmark, results, faults, read, responses, texts=texts)
+        for benchmark in _benchmarks(board)
     ]
     most = most_text or (MOST_TEXT_ASKED if responses else MOST_TEXT)
     marks = {
@@ -227,7 +297,7 @@ def page_data(
         contradictory={place: one.contradiction for place, one in known.items()},
     )
     every = list(marks.values())
-    return PageData(data_sets, board, sources, tasks, labels, every, faults, roots)
+    return PageData(data_sets, board, sources, tasks, labels, every, faults, roots, texts)
 
 
 def _data_set(
@@ -236,6 +306,8 @@ def _data_set(
     faults: list[str],
     read: dict[Path, Trials],
     responses: Path | None,
+    *,
+    texts: bool,
 ) -> DataSet:
     entries = benchmark.entries
     sources = [
@@ -245,7 +317,8 @@ def _data_set(
         )
         for entry in entries
     ]
-    problems = collect_problems(sources, faults, read, responses)
+    problems = collect_problems(sources, faults, read, responses, texts=texts)
+    mark_suspects(problems)
     known = {
         entry.place: read[found.path]
         for entry, (found, _) in zip(entries, sources, strict=True)
@@ -276,18 +349,20 @@ def _labels(results: Sequence[ModelResult]) -> list[str]:
         if not found.result.greedy:
             own = found.result.signature.sampling.items()
             sampling[key] = sampling.get(key, own) & own
+    whole = list(dict.fromkeys(one_line(model) for _, model in models))
+    short = dict(zip(whole, told_apart(whole, LONGEST_NAME), strict=True))
     names: dict[Row, str] = {}
     for key in dict.fromkeys(keys):
-        names[key] = _unused(_label(key, sampling), names.values())
+        name = short[one_line(key[1])]
+        names[key] = _unused(_label(key, name, sampling), names.values())
     return [names[key] for key in keys]
 
 
 Row = tuple[str, str, str]  # folder, model, and the time if several runs of it are rows
 
 
-def _label(row: Row, sampling: Mapping[Row, Set[tuple[str, object]]]) -> str:
-    name = named(row[1])
-    peers = [one for other, one in sampling.items() if named(other[1]) == name]
+def _label(row: Row, name: str, sampling: Mapping[Row, Set[tuple[str, object]]]) -> str:
+    peers = [one for other, one in sampling.items() if other[1] == row[1]]
     special = [item for item in sampling.get(row, ()) if any(item not in one for one in peers)]
     if special:
         return f'{name} ({", ".join(named(f"{key} {value}") for key, value in sorted(special))})'
@@ -327,9 +402,6 @@ def _marks(
         marks.append(('contradictory', told))
     if state and state.state is not State.FINISHED:
         marks.append(('partial run', f'the task did not finish: {state}'))
-    if (coverage := result.shares.get('coverage', math.nan)) < 100:
-        told = 'some responses have no verdict; metrics are expected values over these'
-        marks.append((f'coverage {share_text(coverage)} %', told))
     if lost := counts.lost:
         marks.append(('lost responses', f'{lost} of {counts.trials} responses are lost'))
     size, most = counts.problems, max(one.result.counts.problems for one in peers)

@@ -1,4 +1,4 @@
-"""The drawings of a page as SVG: dumbbells, bars of problems, and the curves over τ.
+"""The drawings of a page as SVG: strips of problems, axes with intervals, and curves over τ.
 
 Colours are variables of the page's style, ``--m`` that of a model.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -16,33 +18,21 @@ from opencompass_gpassk.results.result import Estimate, Few
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
 LIGHT = ('#0861f0', '#d63f10', '#491c56', '#b94e8c', '#64082d', '#ac37bc', '#231d85', '#d00f4d')
 DARK = ('#157ffd', '#facf05', '#329249', '#f5d285', '#15ecf9', '#bd7302', '#348dc9', '#7ce2b3')
-DASHES = ('', '7 3', '2 3', '9 3 2 3', '13 4', '4 2 1 2', '1 2', '6 2 2 2 2 2')
-MARKERS = (
-    'M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z',
-    'M-4-4h8v8h-8z',
-    'M0-5.5l5.5 5.5-5.5 5.5-5.5-5.5z',
-    'M0-5l5 9h-10z',
-    'M0 5l5-9h-10z',
-    'M-5-1.7h3.3v-3.3h3.4v3.3h3.3v3.4h-3.3v3.3h-3.4v-3.3h-3.3z',
-    'M-5-3h10v6h-10z',
-    'M-3-5h6v10h-6z',
-)
-IN_FULL = 8  # models whose curves are drawn in full; the others are grey until they are chosen
-LONGEST_LABEL = 22
+LONGEST_LABEL = 30
 TOO_FEW = 'too few'
+KINDS = ('always', 'maybe', 'sometimes', 'never')
 
 
-def look(index: int) -> tuple[int, int]:
-    """Return the numbers of colour and marker, and of the dash, of the model with this index.
-
-    The first eight models differ in all three, the next in their combination.
-    """
-    return index % len(LIGHT), (index + index // len(LIGHT)) % len(DASHES)
-
-
-def percent(value: float | None) -> str:
+def percent(value: float | None, decimals: int = 1) -> str:
     """Return a metric in percent as text, ``–`` if it is undefined."""
-    return '–' if value is None else shown_cell(float(value), 1)
+    return '–' if value is None else shown_cell(float(value), decimals)
+
+
+def whole(value: float | None) -> str:
+    """Return a metric in whole percent; what is neither 0 nor 100 doesn't read so."""
+    if value is not None and 0 < value < 1:
+        return '<1'
+    return '>99' if value is not None and 99 < value < 100 else percent(value, 0)
 
 
 def interval_of(value: float | None) -> Sequence[float] | None:
@@ -60,44 +50,96 @@ def told_interval(value: float | None) -> str:
     return f'{TOO_FEW} ({value.questions})' if isinstance(value, Few) else span(interval_of(value))
 
 
-def dumbbell(some: float | None, every: float | None) -> Markup:
-    """Draw pass@k (hollow) and G-Pass@k at τ = 1 (full) with its interval, from 0 to 100 %."""
-    if some is None or every is None:
-        return Markup('–')
-    low, high = _x(every), _x(some)
-    band = ''
-    if ends := interval_of(every):
-        left, right = _x(ends[0]), _x(ends[1])
-        band = f'<path class=iv d="M{left:.0f} 12H{right:.0f}"/>'
-    return Markup(
-        f'<svg class=db viewBox="0 0 260 24" role=img aria-label="{percent(every)} to '
-        f'{percent(some)} %"><path class=ax d="M6 12h248"/>{band}<path class=ln d="M{low:.0f} '
-        f'12H{high:.0f}"/><circle class=so cx={high:.0f} cy=12 r=5 /><circle class=ev '
-        f'cx={low:.0f} cy=12 r=5.5 /></svg>'
-    )
+class Tried(NamedTuple):
+    """How often a model solved a problem: right and missing ones of n samples."""
+
+    c: int
+    missing: int
+    n: int
+
+    @property
+    def kind(self) -> str:
+        """Whether it is solved always, always but for missing verdicts, sometimes or never."""
+        if self.c == self.n:
+            return 'always'
+        return (
+            'never' if not self.c else 'maybe' if self.c + self.missing >= self.n else 'sometimes'
+        )
 
 
-def _x(share: float) -> float:
-    return 6 + 2.48 * share
-
-
-def solved_bar(never: int, some: int, always: int) -> Markup:
-    """Draw how many problems are always, sometimes and never solved."""
-    whole = never + some + always
+def strip(tried: Sequence[Tried]) -> Markup:
+    """Draw the share of right samples of each problem, the highest first, with their counts."""
+    whole = len(tried)
     if not whole:
         return Markup('–')
-    parts, at = '', 0.0
-    for number, name in ((always, 'al'), (some, 'st'), (never, 'ne')):
-        width = 140 * number / whole
-        parts += f'<rect class={name} x={at:.0f} width={width:.0f} height=16 />' if number else ''
-        if width > 18:
-            parts += f'<text class={name} x={at + width / 2:.0f} y=12>{number}</text>'
-        at += width
-    told = f'{always} always, {some} sometimes, {never} never'
+    heights: dict[str, list[int]] = {kind: [] for kind in KINDS}
+    for one in tried:
+        heights[one.kind].append(round(100 * one.c / one.n) if one.kind == 'sometimes' else 100)
+    drawn, at, labels = '', 0, ''
+    for kind, of_kind in heights.items():
+        share, right = len(of_kind) / whole, at + len(of_kind)
+        if of_kind:
+            steps = ''.join(
+                f'V{100 - height}h{len([*run])}'
+                for height, run in groupby(sorted(of_kind, reverse=True))
+            )
+            top = f'<path class=some d="M{at} 0H{right}V100H{at}z"/>'
+            drawn += top if kind == 'sometimes' else ''
+            steps = f'V94h{len(of_kind)}' if kind == 'never' else steps
+            drawn += f'<path class={kind} d="M{at} 100{steps}V100z"/>'
+        word = f'{len(of_kind)} {kind}' if share > WORDED[kind] else f'{len(of_kind)}'
+        if share > 0.03 or (kind == 'never' and of_kind):
+            side = 'right:0' if kind == 'never' else f'left:{100 * at / whole:.0f}%'
+            labels += f'<span class="{kind}" style="{side}">{word}</span>'
+        at = right
+    counts = {kind: len(of_kind) for kind, of_kind in heights.items()}
+    told = '{always} always, {maybe} always but for missing verdicts, '.format(**counts)
+    told += '{sometimes} sometimes, {never} never'.format(**counts)
     return Markup(
-        f'<svg class=bar viewBox="0 0 140 16" role=img aria-label="{told}">'
-        f'<title>{told}</title>{parts}</svg>'
+        f'<div class=strip title="{told}"><svg viewBox="0 0 {whole} 100" preserveAspectRatio=none '
+        f'role=img aria-label="{told}">{drawn}</svg>{labels}</div>'
     )
+
+
+WORDED = {'always': 0.17, 'maybe': 1.0, 'sometimes': 0.24, 'never': 0.0}  # least share with a word
+
+
+def axis(
+    value: float | None,
+    these: Sequence[float] | None,
+    others: Sequence[float] | None,
+    beside: float | None,
+) -> Markup:
+    """Draw a metric with both intervals, and another one as a hollow point, from 0 to 100 %.
+
+    Args:
+        value: The metric.
+        these: Its interval on these problems, thick.
+        others: Its interval for problems like these, thin.
+        beside: The other metric.
+    """
+    if value is None:
+        return Markup('–')
+    parts = ['<path class=ax d="M0 12h170"/>']
+    told = [f'{percent(value)} %']
+    for ends, kind, where in (
+        (others, 'thin', 'for problems like these'),
+        (these, 'thick', 'here'),
+    ):
+        if ends:
+            parts.append(f'<path class={kind} d="M{_x(ends[0])} 12H{_x(ends[1])}"/>')
+            told.append(f'{percent(ends[0])} to {percent(ends[1])} {where}')
+    if beside is not None:
+        parts.append(f'<circle class=beside cx={_x(beside)} cy=12 r=4 />')
+    parts.append(f'<circle class=point cx={_x(value)} cy=12 r=4.5 />')
+    return Markup(
+        '<svg class=axis viewBox="-5 0 180 24" role=img aria-label="{0}"><title>{0}</title>{1}'
+        '</svg>'
+    ).format('; '.join(told), Markup(''.join(parts)))
+
+
+def _x(share: float) -> str:
+    return f'{1.7 * share:.1f}'
 
 
 @dataclass(frozen=True)
@@ -106,7 +148,7 @@ class Curve:
 
     Attributes:
         label: The model.
-        index: Decides how it looks, see :func:`look`.
+        index: The number of its colour.
         points: τ → metric in percent.
     """
 
@@ -121,20 +163,22 @@ class Curve:
 
 
 Scale = Callable[[float], float]  # value → place in the drawing
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 350, 40, 200, 12, 40
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 800, 40, 280, 12, 40
+LEAST_HEIGHT, APART = 350, 16  # of the drawing, and of two labels
 
 
 def curves_over_tau(curves: Sequence[Curve], taus: Sequence[float], k: int) -> Markup:
-    """Draw the curves of G-Pass@k over τ, the first :data:`IN_FULL` in full; intervals are bars."""
+    """Draw the curves of G-Pass@k over τ, named at their ends; vertical lines are intervals."""
     values = [value for one in curves for value in one.points.values()]
     highest = max(end for value in values for end in (value, *(interval_of(value) or ())))
     top = min(100, 10 * (int(highest) // 10 + 1))
+    height = max(LEAST_HEIGHT, TOP + BOTTOM + APART * len(curves))
 
     def x(tau: float) -> float:
         return LEFT + tau * (WIDTH - LEFT - RIGHT)
 
     def y(share: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (1 - share / top)
+        return TOP + (height - TOP - BOTTOM) * (1 - share / top)
 
     parts = [
         Markup('<path class=ax d="M{} {:.0f}H{}"/><text class=e x={} y={:.0f}>{}</text>').format(
@@ -146,31 +190,27 @@ def curves_over_tau(curves: Sequence[Curve], taus: Sequence[float], k: int) -> M
         parts.append(
             Markup(
                 '<path class=tk d="M{:.0f} {}v5"/><text class=m x={:.0f} y={}>{:g}</text>'
-            ).format(x(tau), HEIGHT - BOTTOM, x(tau), HEIGHT - BOTTOM + 19, tau)
+            ).format(x(tau), height - BOTTOM, x(tau), height - BOTTOM + 19, tau)
         )
     parts.append(
         Markup(
             '<text class=m x={} y={}>τ: share of the {} attempts that must be right</text>'
-        ).format((LEFT + WIDTH - RIGHT) // 2, HEIGHT - 4, k)
+        ).format((LEFT + WIDTH - RIGHT) // 2, height - 4, k)
     )
     for order, one in reversed(list(enumerate(curves))):
-        aside = (order - (min(len(curves), IN_FULL) - 1) / 2) * 3.0 if order < IN_FULL else 0
-        parts.append(_curve(one, x, y, aside, shown=order < IN_FULL))
-    parts += _labels(curves[:IN_FULL], y, apart=True)
-    parts += _labels(curves[IN_FULL:], y, apart=False)
+        parts.append(_curve(one, x, y, (order - (len(curves) - 1) / 2) * 2.0))
+    parts += _labels(curves, y, height - BOTTOM)
     return Markup(
         '<svg class=cv viewBox="0 0 {} {}" role=img aria-label="G-Pass@{} over τ; the table of all '
         'metrics holds the values">{}</svg>'
-    ).format(WIDTH, HEIGHT, k, Markup('').join(parts))
+    ).format(WIDTH, height, k, Markup('').join(parts))
 
 
-def _curve(one: Curve, x: Scale, y: Scale, aside: float, *, shown: bool) -> Markup:
-    colour, dash = look(one.index)
+def _curve(one: Curve, x: Scale, y: Scale, aside: float) -> Markup:
     line = ' '.join(f'{x(tau):.0f},{y(value):.1f}' for tau, value in one.points.items())
-    dashes = Markup(' stroke-dasharray="{}"').format(DASHES[dash]) if DASHES[dash] else ''
     points = Markup('').join(
         Markup(
-            '<g><title>{}, τ = {}: {} {}</title>{}<use href="#k{}" x={:.0f} y={:.1f} /></g>'
+            '<g><title>{}, τ = {}: {} {}</title>{}<circle cx={:.0f} cy={:.1f} r=3.5 /></g>'
         ).format(
             one.label,
             tau,
@@ -181,35 +221,36 @@ def _curve(one: Curve, x: Scale, y: Scale, aside: float, *, shown: bool) -> Mark
             )
             if (ends := interval_of(value))
             else '',
-            colour,
             x(tau),
             y(value),
         )
         for tau, value in one.points.items()
     )
-    return Markup('<g class="m{} s{}{}"><polyline points="{}"{}/>{}</g>').format(
-        colour, one.index, '' if shown else ' grey', line, dashes, points
-    )
+    return Markup('<g class="m{}"><polyline points="{}"/>{}</g>').format(one.index, line, points)
 
 
-def _labels(curves: Sequence[Curve], y: Scale, *, apart: bool) -> Iterable[Markup]:
+def _labels(curves: Sequence[Curve], y: Scale, lowest: float) -> Iterable[Markup]:
     """Yield the names at the right ends, moved apart so that none hides another."""
     ends = sorted((y(one.last), place) for place, one in enumerate(curves))
     places = [at for at, _ in ends]
-    for i in range(1, len(places) if apart else 0):
-        places[i] = max(places[i], places[i - 1] + 16)
-    over = max(0.0, places[-1] - (HEIGHT - BOTTOM)) if places and apart else 0.0
-    for at, (_, place) in zip(places, ends, strict=True):
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + APART)
+    for i in reversed(range(len(places))):
+        places[i] = min(places[i], lowest - APART * (len(places) - 1 - i))
+    for at, (end, place) in zip(places, ends, strict=True):
         one = curves[place]
-        name = one.label
-        if len(name) > LONGEST_LABEL:
-            name = f'{name[: LONGEST_LABEL - 8]}…{name[-7:]}'
-        yield Markup('<text class="nm m{} s{}{}" x={} y={:.0f}>{} {}</text>').format(
-            look(one.index)[0],
+        right = WIDTH - RIGHT
+        yield Markup(
+            '<g class="m{}"><path class=to d="M{} {:.0f}L{} {:.0f}"/><text class=nm x={} y={:.0f}>'
+            '{} {}</text></g>'
+        ).format(
             one.index,
-            '' if apart else ' grey',
-            WIDTH - RIGHT + 10,
-            at - over + 4,
-            name,
+            right + 7,
+            end,
+            right + 22,
+            at,
+            right + 26,
+            at + 4,
+            one.label,
             percent(one.last),
         )

@@ -1,6 +1,6 @@
 """The report page as one HTML file that loads nothing and only runs its own script.
 
-All of it is rendered here; the script only sorts, filters and opens. Texts of problems and
+All of it is rendered here; the script only filters and opens. Texts of problems and
 responses are rendered too, and compressed; they are escaped like everything else. A
 content-security policy lists the hash of the script, so that a browser runs nothing else, and
 forbids the page to fetch anything.
@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from opencompass_gpassk import __version__
-from opencompass_gpassk.compare.claims import p_text, signed
 from opencompass_gpassk.report.page.data import DataSet, PageData, run_facts
-from opencompass_gpassk.report.page.drawings import DARK, LIGHT, MARKERS, percent
+from opencompass_gpassk.report.page.drawings import DARK, LIGHT
 from opencompass_gpassk.report.page.formulas import with_mathematics
 from opencompass_gpassk.report.page.panels import markup, sections, tone
 from opencompass_gpassk.report.page.problems import LONGEST_QUESTION
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 TEMPLATES = Path(__file__).with_name('templates')
+VERDICTS = {'correct': 'right', 'incorrect': 'wrong'}
 TOGETHER = 16  # problems that are compressed together
 
 
@@ -53,11 +53,9 @@ def render_page(data: PageData) -> str:
         finalize=lambda value: data.shown(value) if type(value) is str else value,
     )
     environment.globals |= {
-        'percent': percent,
         'markup': markup,
-        'p_text': p_text,
-        'signed': signed,
         'tone': tone,
+        'VERDICTS': VERDICTS,
         'mathematics': with_mathematics,
         'run_facts': run_facts,
         'LONGEST_QUESTION': LONGEST_QUESTION,
@@ -65,13 +63,12 @@ def render_page(data: PageData) -> str:
     script = (TEMPLATES / 'page.js').read_text('utf-8')
     shown = sections(data)
     template = environment.get_template('problem.html.jinja')
-    texts = [_texts(template, one['of'], one['index']) for one in shown]
+    texts = [_texts(template, one['of']) for one in shown if data.texts]
     return environment.get_template('page.html.jinja').render(
         policy=escape(_policy(script)),
         sections=shown,
         data=data,
         package=__version__,
-        markers=MARKERS,
         style=Markup(_style(shown)),
         script=Markup(script),
         texts=map(Markup, texts),
@@ -92,21 +89,18 @@ def _style(shown: Sequence[Mapping[str, Any]]) -> str:
     for one in shown:
         s = one['index']
         for k in one['ks'] if len(one['ks']) > 1 else ():
-            rules.append(f'#s{s}:has(#s{s}k{k}:not(:checked)) #s{s}p{k}{{display:none}}')
-    chosen = {curve.index for one in shown for panel in one['panels'] for curve in panel['more']}
-    rules += [f'.pick{i}:checked~svg .s{i}{{--g:1;--m:var(--c{i % len(LIGHT)})}}' for i in chosen]
+            rules.append(f'#s{s}:has(#s{s}k{k}:not(:checked)) .k{k}{{display:none}}')
     return (TEMPLATES / 'page.css').read_text('utf-8') + '\n'.join(rules)
 
 
-def _texts(template: Template, one: DataSet, index: int) -> str:
+def _texts(template: Template, one: DataSet) -> str:
     """Return a data set's questions, for the filter, and its problems as HTML, compressed.
 
     It is JSON for a script element; nothing in base 64 can end the element.
     """
     labels = [entry.label for entry in one.entries]
     texts = [
-        template.render(problem=problem, labels=labels, section=f's{index}')
-        for problem in one.problems
+        template.render(problem=problem, labels=labels, order=one.order) for problem in one.problems
     ]
     document = {
         'questions': _packed([problem.question for problem in one.problems]),

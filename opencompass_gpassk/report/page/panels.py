@@ -1,25 +1,24 @@
-"""What the page shows of each data set: panels, groups, map and pairs."""
+"""What the page shows of each data set: the board, its problems, its groups, and what is folded."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from opencompass_gpassk.compare.claims import length_caution, others_claim, these_claim
+from opencompass_gpassk.compare.claims import p_text, signed
 from opencompass_gpassk.compare.weaker_groups import weaker_groups
-from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.report.board import AVERAGE, GREEDY, breakdowns
+from opencompass_gpassk.report.cells import told_apart
 from opencompass_gpassk.report.notes import (
     benchmark_notes,
+    sensitivity_notes,
     serious_notes,
     told_once,
-    trust_notes,
 )
 from opencompass_gpassk.report.page.columns import (
-    Column,
     column_notes,
     columns_at,
     heading_of,
@@ -27,198 +26,248 @@ from opencompass_gpassk.report.page.columns import (
 )
 from opencompass_gpassk.report.page.data import DataSet, PageData
 from opencompass_gpassk.report.page.drawings import (
-    IN_FULL,
+    LIGHT,
+    LONGEST_LABEL,
     Curve,
+    axis,
     curves_over_tau,
-    dumbbell,
-    look,
+    interval_of,
     percent,
-    solved_bar,
     span,
+    strip,
     told_interval,
+    whole,
 )
+from opencompass_gpassk.report.page.headline import headline
 from opencompass_gpassk.report.page.problems import PageProblem, named
+from opencompass_gpassk.results.judged_trials import REDUNDANCY, VALIDITY
 from opencompass_gpassk.results.metric import (
-    ACCURACY,
     DROP,
     G_PASS,
     GROUP_ACCURACY,
     OOR,
     PASS,
+    REASONING,
     SP_ACCURACY,
-    STABILITY_GAP,
     Metric,
-    Side,
 )
 from opencompass_gpassk.results.result import Entry
 from opencompass_gpassk.results.token_metrics import MEAN, cost_text
 from opencompass_gpassk.results.warnings import warning_place
 from opencompass_gpassk.trials import ORIGINAL
 
-MOST_PANELS = 3  # k for which a data set has a panel: the greatest
-MOST_COLUMNS = 6  # columns of the board beside rank and model
-APART_SHOWN = 10  # problems of a pair in which two models differ most
+MOST_BESIDE = 4  # metrics of the board beside the large number
+FAR_APART = 0.5  # difference of the shares of right samples of two models that differ
+
+
+class View(NamedTuple):
+    """The numbers of a board at one k: the large one, what it is called, and one beside it."""
+
+    k: int | None
+    metric: Metric
+    beside: Metric | None
+    heading: str
 
 
 def sections(data: PageData) -> list[dict[str, Any]]:
     """Return what the page shows of each data set."""
-    labels = dict.fromkeys(entry.label for one in data.data_sets for entry in one.entries)
-    looks = {label: index for index, label in enumerate(labels)}
-    return [_section(data, one, looks, index) for index, one in enumerate(data.data_sets)]
+    return [_section(data, one, index) for index, one in enumerate(data.data_sets)]
 
 
-def _section(data: PageData, one: DataSet, looks: Mapping[str, int], index: int) -> dict[str, Any]:
-    ks: list[int | None] = [*one.benchmark.ks[-MOST_PANELS:]] or [None]
+def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
+    views = _views(one)
+    names = [one.entries[place].label for place in one.order]
     return {
         'index': index,
         'name': data.shown(one.name),
         'of': one,
-        'size': one.benchmark.size if one.benchmark.problems else '',
-        'trust': [*trust_notes(one.benchmark), *_doubtful(one)],
-        'warnings': _warnings(one),
+        'about': _about(one),
+        'head': headline(one),
+        'views': views,
+        'ks': [view.k for view in views],
+        'board': _board(one, views),
+        'names': names,
+        'short': told_apart(names, LONGEST_LABEL),
+        'problems': _problems(one),
+        'groups': _groups(one),
+        'curves': _curves(data, one),
+        'metrics': _metrics(one),
+        'matrix': _matrix(one),
+        'notes': _notes(one),
         'intervals': column_notes(one.benchmark),
-        'panels': [_panel(data, one, looks, k, main=k == ks[-1]) for k in ks],
-        'ks': ks,
-        'groups': _groups(one, ks[-1]),
-        'map': _map(one),
-        'pairs': _pairs(one, ks[-1]),
     }
 
 
-def _doubtful(one: DataSet) -> list[str]:
-    """Return how many gold answers are doubtful, [] if none is."""
-    number = sum(problem.suspect is not None for problem in one.problems)
-    verb = 'is' if number == 1 else 'are'
-    return [f'{counted(number, "gold answer")} {verb} doubtful (see the tag below)'] * bool(number)
+def _about(one: DataSet) -> list[str]:
+    """Return the data set's name, and how much was asked of how many models."""
+    drawn = sorted({entry.n for entry in one.entries if entry.n > 1})
+    samples = f'{" or ".join(map(str, drawn))} samples each' if drawn else ''
+    models = f'{len(one.entries)} models' if len(one.entries) > 1 else ''
+    size = one.benchmark.size if one.benchmark.problems else ''
+    return [*filter(None, [one.name, size, samples, models])]
 
 
-def _warnings(one: DataSet) -> list[tuple[str, bool]]:
-    """Return each warning once, and whether it affects the ranking: those that do come first.
-
-    Marks that some models have, and others not, do.
-    """
-    marks = {
-        entry.label: [f'{word}: {text}' for word, text in of_entry]
-        for entry, of_entry in zip(one.entries, one.marks, strict=True)
-    }
-    found = dict.fromkeys([*one.ranked.notes, *serious_notes(one.benchmark)], True)
-    found |= {text: not of_all for text, of_all in told_once(marks)}
-    told = {text for of_entry in one.marks for _, text in of_entry}
-    for note in benchmark_notes(one.benchmark):
-        if note not in told:
-            found.setdefault(note, False)
-    return sorted(found.items(), key=lambda warning: (warning_place(warning[0]), not warning[1]))
+def _views(one: DataSet) -> list[View]:
+    """Return the numbers of the board, those of the greatest k last."""
+    if one.ks and one.large.family is G_PASS:
+        return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), f'right in all {k}') for k in one.ks]
+    beside = SP_ACCURACY() if one.m else None
+    headings = {AVERAGE: 'mean', GREEDY: 'right'}
+    heading = 'versions right' if one.m else headings.get(one.large, heading_of(one.large))
+    return [View(None, one.large, beside, heading)]
 
 
-def _panel(
-    data: PageData, one: DataSet, looks: Mapping[str, int], k: int | None, *, main: bool
-) -> dict[str, Any]:
-    """Return what a panel shows. Only that of the greatest k has ranks, since only it is tested."""
-    entries, taus = one.entries, one.benchmark.taus
-    every, some = G_PASS(k=k, tau=1.0), PASS(k=k)
-    columns = columns_at(one.benchmark, k, one.m)
-    sampled = k is not None and not one.m
-    shown = _of_board(columns, k, one.m)
-    by = every if any(known(entry, every) is not None for entry in entries) else shown[0].metric
-    order = sorted(range(len(entries)), key=lambda at: -(known(entries[at], by) or -1e-9))
-    ranked = main and any(one.ranked.rank(at) for at in order)
+def _board(one: DataSet, views: Sequence[View]) -> dict[str, Any]:
+    """Return the rows of the board in rank order, and the headings of what stands beside."""
+    columns = columns_at(one.benchmark, None, one.m)
+    scored = [REASONING[name, '']() for name in (VALIDITY, REDUNDANCY)]
+    wanted: list[Metric] = [AVERAGE, GREEDY, *scored]
+    if one.m:
+        wanted = [GROUP_ACCURACY(m=one.m), DROP(), OOR(), GREEDY]
+    found = {column.metric: column for column in columns}
+    chosen = [found[of] for of in wanted if of in found and of != one.large][:MOST_BESIDE]
     rows = []
-    curves = []
-    for place in order:
-        entry = entries[place]
-        index = looks[entry.label]
+    several = len({entry.n for entry in one.entries}) > 1
+    for place in one.order:
+        entry = one.entries[place]
+        rank = one.ranked.rank(place)
         rows.append(
             {
                 'label': entry.label,
                 'marks': one.marks[place],
-                'colour': look(index)[0],
-                'rank': _rank(one.ranked.rank(place)),
-                'cells': [_cell(entry, column.metric, greedy=sampled) for column in shown],
-                'dumbbell': dumbbell(known(entry, some), known(entry, every)),
-                'bar': solved_bar(*_solved(one, place)),
-                'tokens': _tokens(entry, k),
+                'rank': '–'.join(map(str, dict.fromkeys(rank))) if rank else '–',
+                'n': entry.n if several else 0,
+                'strip': strip(one.tried(place)),
+                'numbers': [_number(entry, view) for view in views],
+                'cells': [
+                    (whole(known(entry, of.metric)), ' '.join(_lines(entry, of.metric)))
+                    for of in chosen
+                ],
             }
         )
-        points = {tau: known(entry, G_PASS(k=k, tau=tau)) for tau in taus}
-        of_curve = {tau: value for tau, value in points.items() if value is not None}
-        if len(of_curve) > 1:
-            curves.append(Curve(data.shown(entry.label), index, of_curve))
     return {
-        'k': k,
-        'sampled': sampled,
-        'ranked': ranked,
-        'columns': shown,
-        'tokens': any(row['tokens'] for row in rows),
+        'ranked': any(map(one.ranked.rank, one.order)),
+        'strips': any(of.solved for of in one.problems),
+        'headings': [('mean' if of.metric == AVERAGE else of.heading, of.about) for of in chosen],
         'rows': rows,
-        'curves': curves_over_tau(curves, taus, k) if curves and k else '',
-        'more': curves[IN_FULL:],
-        'metrics': [
-            (column.heading, column.about, [_cell(entry, column.metric) for entry in entries])
-            for column in columns
-        ],
+        'differ': several or any(view.k != entry.n for view in views for entry in one.entries),
     }
 
 
-def _of_board(columns: Sequence[Column], k: int | None, m: int | None) -> list[Column]:
-    """Return the columns of the board: of samples, of questions in versions, or the first ones."""
-    strictest = G_PASS(k=k, tau=1.0)
-    wanted = [AVERAGE, strictest, STABILITY_GAP(k=k)]
-    if m:
-        wanted = [SP_ACCURACY(), AVERAGE, GREEDY, DROP(), GROUP_ACCURACY(m=m), OOR(), strictest]
-    elif k is None:
-        wanted = [column.metric for column in columns]
-    found = {column.metric: column for column in columns}
-    return [found[one] for one in wanted if one in found][:MOST_COLUMNS]
+def _number(entry: Entry, view: View) -> dict[str, Any]:
+    value = known(entry, view.metric)
+    beside = known(entry, view.beside) if view.beside else None
+    result = entry.greedy if view.metric == GREEDY and entry.greedy else entry.result
+    ends = result.intervals_fixed.get(view.metric.of_n(None).key)
+    these = None if ends is None or math.isnan(sum(ends)) else ends
+    return {
+        'k': view.k,
+        'large': whole(value),
+        'more': ' '.join(_lines(entry, view.metric)),
+        'axis': axis(value, these, interval_of(value), beside),
+        'beside': whole(beside),
+    }
 
 
-def _cell(entry: Entry, metric: Metric, *, greedy: bool = False) -> list[str]:
-    """Return the lines of a cell: the metric, its interval, and what else is known of it."""
-    value = known(entry, metric)
-    more = [told_interval(value)]
-    if greedy and metric == AVERAGE and (once := known(entry, GREEDY)) is not None:
-        more.append(f'greedy {percent(once)}')
-    if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):
-        more.append(f'true {percent(true.estimate)} {span(true.range)}')
-    return [percent(value), *filter(None, more)]
+def _problems(one: DataSet) -> dict[str, Any]:
+    """Return the columns of the problems, the easiest first, and the filters that find them."""
+    means: dict[str, list[float]] = {}
+    for problem in one.problems:
+        shares = [of.c / of.n for of in problem.solved.values() if of.n]
+        means.setdefault(_unit(problem), []).append(sum(shares) / max(len(shares), 1))
+
+    def easiest(place: int) -> tuple[float, str, bool]:
+        problem = one.problems[place]
+        unit = _unit(problem)
+        return -sum(means[unit]) / len(means[unit]), unit, problem.problem.version != ORIGINAL
+
+    places = sorted(range(len(one.problems)), key=easiest)
+    fields = dict.fromkeys(pair for problem in one.problems for pair in problem.groups)
+    groups = {pair: number for number, pair in enumerate(fields)}
+    tags = [_tags(one.problems[place]) for place in places]
+    kinds: dict[str, list[tuple[int, str]]] = {}
+    for (field, value), number in groups.items():
+        kinds.setdefault(field, []).append((number, value))
+    return {
+        'columns': [
+            (place, _named(problem), ' '.join(of), ' '.join(str(groups[g]) for g in problem.groups))
+            for place, of in zip(places, tags, strict=True)
+            for problem in [one.problems[place]]
+        ],
+        'rows': [[_cell(one.problems[place], entry) for place in places] for entry in one.order],
+        'filters': [
+            (tag, told, number)
+            for tag, told in FILTERS.items()
+            if (number := sum(tag in of for of in tags))
+        ],
+        'kinds': kinds,
+    }
 
 
-def _tokens(entry: Entry, k: int | None) -> list[str]:
-    """Return the mean tokens of a response, and per problem solved every time; [] if unknown."""
-    mean = entry.result.tokens.metrics.get(MEAN, math.nan)
-    if math.isnan(mean):
-        return []
-    cost = cost_text(entry, k) if k else ''
-    return [f'{mean:,.0f}', *([f'per solved {cost}'] if cost else [])]
+FILTERS = {
+    'always': 'always solved by all models',
+    'every': 'sometimes solved by all models',
+    'some': 'sometimes solved by any model',
+    'never': 'never solved',
+    'differ': 'models differ by half or more',
+    'suspect': 'suspect gold answer',
+    'split': 'split answers of a model',
+    'missing': 'without some verdicts',
+}
 
 
-def _rank(rank: Sequence[int] | None) -> str:
-    return '–' if rank is None else '–'.join(map(str, dict.fromkeys(rank)))
+def _unit(problem: PageProblem) -> str:
+    """Return what stands together: a question in versions, or the problem."""
+    one = problem.problem
+    return f'cluster {one.cluster}' if one.version and one.cluster else f'problem {one.problem_id}'
 
 
-def _solved(one: DataSet, place: int) -> tuple[int, int, int]:
-    """Return how many problems an entry never, sometimes and always solved, of those judged.
-
-    They are those that the headline metrics average over.
-    """
-    versions = [problem for problem in one.problems if problem.problem.version != ORIGINAL]
-    solved = [problem.solved.get(place) for problem in versions or one.problems]
-    judged = [of for of in solved if of and of.n]
-    never, always = sum(not of.c for of in judged), sum(of.c == of.n for of in judged)
-    return never, len(judged) - never - always, always
+def _named(problem: PageProblem) -> str:
+    return f'{problem.name} (version {problem.version})' if problem.version else problem.name
 
 
-def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
-    """Return the table of groups × models in the primary metric."""
-    entries = one.entries
-    metric = next(
-        (
-            metric
-            for metric in (G_PASS(k=k, tau=1.0), AVERAGE)
-            if any(known(entry, metric) is not None for entry in entries)
-        ),
-        GREEDY,
-    )
-    alike = _alike_fields(one.problems)
+def _tags(problem: PageProblem) -> list[str]:
+    """Return which filters find a problem."""
+    judged = [of for of in problem.solved.values() if of.n]
+    shares = [of.c / of.n for of in judged]
+    sometimes = [0 < share < 1 for share in shares]
+    return [
+        tag
+        for tag, found in {
+            'always': shares and min(shares) == 1,
+            'every': len(sometimes) > 1 and all(sometimes),
+            'some': any(sometimes),
+            'never': shares and max(shares) == 0,
+            'differ': shares and max(shares) - min(shares) >= FAR_APART,
+            'suspect': problem.suspect,
+            'split': problem.split,
+            'missing': any(of.missing for of in problem.solved.values()),
+        }.items()
+        if found
+    ]
+
+
+def _cell(problem: PageProblem, entry: int) -> tuple[str, str]:
+    """Return colour and text of a cell: right samples, and those without a verdict."""
+    solved = problem.solved.get(entry)
+    if solved is None or not solved.n + solved.missing:
+        return 'x', '–'
+    found = f'{solved.c}' + (f'?{solved.missing}' if solved.missing else '')
+    if solved.missing and solved.c and solved.c == solved.n:
+        return 'm', found
+    return f'{tone(solved.c, solved.n)}' if solved.n else 'x', found
+
+
+def tone(c: int, n: int) -> int:
+    """Return the colour of c right responses of n: 0 for none, 10 for all, else one between."""
+    if not n:
+        return -1
+    return 0 if not c else 10 if c >= n else min(9, max(1, round(10 * c / n)))
+
+
+def _groups(one: DataSet) -> dict[str, Any] | None:
+    """Return the table of models × groups in the metric of the large numbers."""
+    entries, metric = one.entries, one.large
     weaker = weaker_groups(
         [
             (
@@ -227,25 +276,30 @@ def _groups(one: DataSet, k: int | None) -> dict[str, Any] | None:
             )
             for e in entries
         ],
-        AVERAGE if k is None else G_PASS(k=k, tau=1.0),
+        metric if metric.family is G_PASS else AVERAGE,
     )
-    kinds = []
-    for kind, rows in breakdowns(entries).items():
-        labels = list(dict.fromkeys(label for label, _ in rows))
-        of_kind = [
-            (
-                named(label),
-                _group_size(entries, label),
-                [
-                    (percent(value), told_interval(value), label in weak)
-                    for entry, weak in zip(entries, weaker, strict=True)
-                    for value in [known(entry, metric, label)]
-                ],
-            )
-            for label in labels
-        ]
-        kinds.append((named(alike.get(kind, kind)), of_kind))
-    return {'heading': heading_of(metric), 'kinds': kinds} if kinds else None
+    alike = _alike_fields(one.problems)
+    kinds = [
+        (named(alike.get(kind, kind)), list(dict.fromkeys(label for label, _ in rows)))
+        for kind, rows in breakdowns(entries).items()
+    ]
+    if not kinds:
+        return None
+    labels = [label for _, of_kind in kinds for label in of_kind]
+    return {
+        'heading': heading_of(metric),
+        'kinds': [(name, len(of_kind)) for name, of_kind in kinds],
+        'labels': [(named(label), _group_size(entries, label)) for label in labels],
+        'rows': [
+            [
+                (whole(value), value or 0, told_interval(value), label in weaker[place])
+                for label in labels
+                for value in [known(entries[place], metric, label)]
+            ]
+            for place in one.order
+        ],
+        'weaker': any(weaker),
+    }
 
 
 def _group_size(entries: Sequence[Entry], label: str) -> str:
@@ -266,115 +320,106 @@ def _alike_fields(problems: Sequence[PageProblem]) -> dict[str, str]:
     return {names[0]: ' = '.join(names) for names in alike.values()}
 
 
-def _map(one: DataSet) -> dict[str, Any]:
-    """Return the rows of the map, the most unstable first: a problem, or a question in versions."""
-    clusters: dict[str, list[int]] = {}
-    for place, problem in enumerate(one.problems):
-        cluster = problem.problem.cluster if problem.version else ''
-        clusters.setdefault(f'cluster {cluster}' if cluster else f'{place}', []).append(place)
-    rows = [[(place, one.problems[place]) for place in places] for places in clusters.values()]
-    rows.sort(key=lambda row: -sum(_spread(problem) for _, problem in row) / len(row))
-    n = {solved.n for problem in one.problems for solved in problem.solved.values() if solved.n}
-    return {
-        'rows': [_map_row(row, len(one.entries)) for row in rows],
-        'n': n.pop() if len(n) == 1 else None,
-        'versions': any(len(row) > 1 for row in rows),
-        'tags': list(dict.fromkeys(tag for row in rows for _, one in row for tag in one.tags)),
+def _curves(data: PageData, one: DataSet) -> Markup | str:
+    """Return the curves over τ at the greatest k, '' without any."""
+    k, taus = max(one.benchmark.ks, default=0), one.benchmark.taus
+    labels = told_apart([one.entries[place].label for place in one.order], LONGEST_LABEL)
+    curves = []
+    for index, (place, label) in enumerate(zip(one.order, labels, strict=True)):
+        points = {tau: known(one.entries[place], G_PASS(k=k, tau=tau)) for tau in taus}
+        of_curve = {tau: value for tau, value in points.items() if value is not None}
+        if len(of_curve) > 1:
+            curves.append(Curve(data.shown(label), index % len(LIGHT), of_curve))
+    return curves_over_tau(curves, taus, k) if curves else ''
+
+
+def _metrics(one: DataSet) -> list[tuple[str, str, list[tuple[str, ...]]]]:
+    """Return heading, meaning and cells of every metric, at every k, and of tokens."""
+    entries = [one.entries[place] for place in one.order]
+    columns = {
+        column.metric: column
+        for k in [None, *one.benchmark.ks]
+        for column in columns_at(one.benchmark, k, one.m)
     }
-
-
-def _map_row(row: Sequence[tuple[int, PageProblem]], entries: int) -> dict[str, Any]:
-    place, first = row[0]
-    return {
-        'name': first.problem.cluster if len(row) > 1 else _named(first),
-        'first': place,
-        'words': first.words,
-        'perhaps': first.suspect.answer if first.suspect else '',
-        'tags': list(dict.fromkeys(tag for _, problem in row for tag in problem.tags)),
-        'groups': ' · '.join(f'{name} {value}' for name, value in first.groups),
-        'cells': [[_map_cell(*cell, entry) for cell in row] for entry in range(entries)],
-    }
-
-
-def _named(problem: PageProblem) -> str:
-    return f'{problem.name} (version {problem.version})' if problem.version else problem.name
-
-
-def _spread(problem: PageProblem) -> float:
-    shares = [solved.c / solved.n for solved in problem.solved.values() if solved.n]
-    return sum(share * (1 - share) for share in shares) / max(1, len(shares))
-
-
-def _map_cell(place: int, problem: PageProblem, entry: int) -> tuple[int, str, int, str]:
-    """Return index of the problem, text, colour and meaning of a cell; the colour is -1 without."""
-    solved = problem.solved.get(entry)
-    if solved is None:
-        return place, '–', -1, 'not asked'
-    n, c, missing = solved.n, solved.c, solved.missing
-    text = f'{c}/{n}' + (f' ?{missing}' if missing else '')
-    version = f'version {problem.version}: ' if problem.version else ''
-    told = f'{version}{c} of {n} right' + (f', {missing} without a verdict' if missing else '')
-    return place, text, tone(c, n), told
-
-
-def tone(c: int, n: int) -> int:
-    """Return the colour of c right responses of n: 0 for none, 10 for all, -1 if n is 0."""
-    if not n:
-        return -1
-    return 0 if not c else 10 if c >= n else min(9, max(1, round(10 * c / n)))
-
-
-def _pairs(one: DataSet, k: int | None) -> list[dict[str, Any]]:
-    """Return every two models: what the test says, their metrics, and where they differ most."""
-    average = AVERAGE if any(entry.sampled for entry in one.entries) else GREEDY
-    shown = []
-    for pair, of_pair in one.differences.items():
-        names = one.entries[pair[0]].label, one.entries[pair[1]].label
-        tested = one.ranked.tested.get(pair)
-        results = one.entries[pair[0]].result, one.entries[pair[1]].result
-        shown.append(
-            {
-                'names': names,
-                'claim': these_claim(names, tested) if tested else '',
-                'others': others_claim(tested) if tested else '',
-                'length': length_caution(*results, tested, names)
-                if tested and tested.claim
-                else '',
-                'incomparable': one.ranked.apart.get(pair, ''),
-                'rows': [
-                    (
-                        heading_of(average if of.metric.family is ACCURACY else of.metric),
-                        tested if tested and of.metric == tested.metric else of,
-                    )
-                    for of in of_pair
-                    if _of_panel(of.metric, k)
-                ],
-                'problems': _most_apart(one.problems, *pair),
-            }
-        )
-    return shown
-
-
-def _of_panel(metric: Metric, k: int | None) -> bool:
-    """Tell whether a metric is one at k, or has no k; G-Pass@k at τ = 0 is pass@k."""
-    return metric.side is Side.PLAIN and metric.k in (None, k) and (metric.tau != 0 or not metric.k)
-
-
-def _most_apart(
-    problems: Sequence[PageProblem], a: int, b: int
-) -> list[tuple[int, str, list[tuple[int, str, int, str]]]]:
-    gaps = []
-    for place, problem in enumerate(problems):
-        first, second = problem.solved.get(a), problem.solved.get(b)
-        if first and second and first.n and second.n:
-            gap = abs(second.c / second.n - first.c / first.n)
-            gaps.append((gap, place, problem))
-    gaps.sort(key=lambda one: -one[0])
-    return [
-        (place, _named(problem), [_map_cell(place, problem, entry) for entry in (a, b)])
-        for gap, place, problem in gaps[:APART_SHOWN]
-        if gap
+    rows: list[tuple[str, str, list[tuple[str, ...]]]] = [
+        (of.heading, of.about, [tuple(_lines(entry, of.metric)) for entry in entries])
+        for of in sorted(columns.values(), key=lambda of: of.metric.k or 0)
     ]
+    tokens = [entry.result.tokens.metrics.get(MEAN, math.nan) for entry in entries]
+    if all(map(math.isnan, tokens)):
+        return rows
+    told = [('–' if math.isnan(mean) else f'{mean:,.0f}',) for mean in tokens]
+    rows.append(('tokens', 'mean tokens of a response', [*told]))
+    about = 'mean tokens divided by the share of the problems solved every time'
+    for k in one.benchmark.ks:
+        costs: list[tuple[str, ...]] = [(cost_text(entry, k) or '–',) for entry in entries]
+        rows.append((f'tokens per problem solved, k = {k}', about, costs))
+    return rows
+
+
+def _lines(entry: Entry, metric: Metric) -> Iterable[str]:
+    """Yield a metric, its interval, and what an audit says of it."""
+    value = known(entry, metric)
+    yield percent(value)
+    if told := told_interval(value):
+        yield told
+    if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):
+        yield f'true {percent(true.estimate)} {span(true.range)}'
+
+
+def _matrix(one: DataSet) -> dict[str, Any] | None:
+    """Return every two models: the upper one less the one in the column, in the primary metric."""
+    ranked = one.ranked
+    places = [place for place in one.order if place in ranked.rows]
+    if len(places) < 2 or ranked.metric is None:
+        return None
+    rows = []
+    for place in places[:-1]:
+        cells: list[tuple[str, ...]] = []
+        for other in places[1:]:
+            test = ranked.difference(other, place)
+            if places.index(other) <= places.index(place):
+                cells.append(('',))
+            elif test is None:
+                cells.append(('–',))
+            else:
+                mark = 'claimed' if test.claim else 'fragile' if test.fragile else ''
+                both = [test.headline] if test.few else [test.headline, test.like_these]
+                lines = [
+                    f'{signed(of.low)} to {signed(of.high)}, p {p_text(of.p_value)}'
+                    for of in dict.fromkeys(both)
+                ]
+                cells.append((mark, signed(test.difference), *lines))
+        rows.append((one.entries[place].label, cells))
+    labels = [one.entries[place].label for place in places[1:]]
+    apart = told_once(
+        {
+            f'{one.entries[a].label} and {one.entries[b].label}': [why]
+            for (a, b), why in ranked.apart.items()
+        }
+    )
+    tests = max((test.tests for test in ranked.tested.values()), default=0)
+    return {
+        'heading': heading_of(ranked.metric),
+        'labels': told_apart(labels, LONGEST_LABEL),
+        'rows': rows,
+        'apart': [text for text, _ in apart],
+        'tests': tests,
+    }
+
+
+def _notes(one: DataSet) -> list[str]:
+    """Return each note once, those on ranks and on the marks of single models first."""
+    marks = {
+        entry.label: [f'{word}: {text}' for word, text in of_entry]
+        for entry, of_entry in zip(one.entries, one.marks, strict=True)
+    }
+    first = [*one.ranked.notes, *serious_notes(one.benchmark)]
+    first += [text for text, _ in told_once(marks)]
+    told = {text for of_entry in one.marks for _, text in of_entry}
+    others = [note for note in benchmark_notes(one.benchmark) if note not in told]
+    others = sorted(others, key=warning_place)
+    return [*dict.fromkeys([*first, *others, *sensitivity_notes(one.benchmark)])]
 
 
 def markup(text: str) -> Markup:

@@ -13,7 +13,7 @@ from opencompass_gpassk.answers.reader import read_answer
 from opencompass_gpassk.formats.display import one_line, short_line, visible_text
 from opencompass_gpassk.formats.hashing import text_hash
 from opencompass_gpassk.formats.stored_files import read_members
-from opencompass_gpassk.report.suspects import Suspect, competing, doubtful_gold
+from opencompass_gpassk.report.suspects import Suspect, competing, suspect_golds
 from opencompass_gpassk.results.read import ModelResult, without_texts
 from opencompass_gpassk.results.result import ProblemRow
 from opencompass_gpassk.samples.sample_files import LogReader
@@ -200,8 +200,7 @@ def _of_samples(
 
 LONGEST_QUESTION = 20_000
 LONGEST_NAME = 80
-FIRST_WORDS = 90  # characters of a question in the map
-DOUBTFUL, COMPETING = 'doubtful gold', 'two competing answers'
+SIDES = ('correct', 'incorrect')
 
 Key = tuple[str, str]
 
@@ -270,6 +269,12 @@ class Solved:
         """The distinct answers of the samples."""
         return [one for one in self.answers if not one.greedy]
 
+    @property
+    def beside(self) -> list[Answer]:
+        """A right and a wrong answer whose responses stand beside each other."""
+        found = [[a for a in self.answers if a.verdict == v and a.response] for v in SIDES]
+        return [of[0] for of in found if of]
+
 
 @dataclass
 class PageProblem:
@@ -278,19 +283,16 @@ class PageProblem:
     Attributes:
         problem: The problem, with its question if the trials file has it.
         solved: Index of the entry → its responses; entries without the problem are missing.
+        suspect: What the entries agree on against the gold answer, None if they don't.
     """
 
     problem: Problem
     solved: dict[int, Solved] = field(default_factory=dict)
+    suspect: Suspect[int] | None = None
 
     @cached_property
-    def suspect(self) -> Suspect[int] | None:
-        """What the entries agree on against the gold answer, None if they don't."""
-        return doubtful_gold({index: _counts(one) for index, one in self.solved.items()})
-
-    @cached_property
-    def torn(self) -> bool:
-        """Whether any entry is torn between two answers."""
+    def split(self) -> bool:
+        """Whether any entry gives two answers, each about as often."""
         return any(competing(_counts(one)) for one in self.solved.values())
 
     @property
@@ -309,16 +311,6 @@ class PageProblem:
         return [(named(name), named(value)) for name, value in self.problem.groups.items()]
 
     @property
-    def tags(self) -> list[str]:
-        """Why somebody should look at it."""
-        return [DOUBTFUL] * bool(self.suspect) + [COMPETING] * self.torn
-
-    @property
-    def words(self) -> str:
-        """The first words of the question."""
-        return short_line(self.question, FIRST_WORDS)
-
-    @property
     def question(self) -> str:
         """The question as it is shown, its end left out if it is very long."""
         return visible_text(self.problem.question[:LONGEST_QUESTION])
@@ -327,6 +319,13 @@ class PageProblem:
     def gold(self) -> str:
         """The gold answer as it is shown, its end left out if it is very long."""
         return visible_text(self.problem.gold[:LONGEST_QUESTION])
+
+
+def mark_suspects(problems: Sequence[PageProblem]) -> None:
+    """Note at each problem why its gold answer is suspect."""
+    answers = [{i: _counts(of) for i, of in one.solved.items()} for one in problems]
+    for place, suspect in suspect_golds(answers).items():
+        problems[place].suspect = suspect
 
 
 def _counts(solved: Solved) -> list[tuple[str | None, int, bool]]:
@@ -338,6 +337,8 @@ def collect_problems(
     faults: list[str],
     read: dict[Path, Trials],
     elsewhere: Path | None = None,
+    *,
+    texts: bool = True,
 ) -> list[PageProblem]:
     """Return the problems of all entries, in the order of their results.
 
@@ -348,6 +349,7 @@ def collect_problems(
         faults: A message on each file that can't be read is appended.
         read: The trials of each result that has any are added, by the result's path.
         elsewhere: A folder that is searched for responses that are not where the trials say.
+        texts: Whether to read responses.
     """
     problems: dict[Key, list[PageProblem]] = defaultdict(list)  # the same but for the question
     for index, (found, greedy) in enumerate(entries):
@@ -362,12 +364,12 @@ def collect_problems(
                     for of in answers[:1]:
                         of.greedy = True
                         beside.answers.append(of)
-            trials = (trial for _, trial in chosen)
-            texts = read_responses(
+            trials = (trial for _, trial in chosen if texts)
+            found_texts = read_responses(
                 trials, one.run, one.path.parent, faults, elsewhere, one.result.columns
             )
             for place, trial in chosen:
-                place.response = texts.get(trial.response)
+                place.response = found_texts.get(trial.response)
     return [one for alike in problems.values() for one in alike if one.solved]
 
 

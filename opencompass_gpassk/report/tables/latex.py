@@ -15,8 +15,9 @@ from opencompass_gpassk.report.cells import (
     checked_style,
     shown_cell,
     shown_interval,
+    told_apart,
 )
-from opencompass_gpassk.report.tables.table import Table, alignment, shown_notes, told_apart
+from opencompass_gpassk.report.tables.table import Table, alignment, shown_notes
 
 HEAD = r"""% Metrics of G-Pass@k. The preamble needs
 %   \usepackage{booktabs,graphicx}

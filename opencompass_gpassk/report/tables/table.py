@@ -20,35 +20,9 @@ from opencompass_gpassk.report.cells import (
     shown_cell,
     shown_interval,
     signs_legend,
+    told_apart,
 )
 from opencompass_gpassk.results.result import Few
-
-
-def told_apart(names: Sequence[str], most: int) -> list[str]:
-    """Return names of at most ``most`` characters; different ones stay different.
-
-    A long name loses what it shares with the others: one part near its middle, else two. It stays
-    whole if no such short form tells it from all of them.
-    """
-    return [
-        name if len(name) <= most else _shortened(name, {*names} - {name}, most) for name in names
-    ]
-
-
-def _shortened(name: str, others: Collection[str], most: int) -> str:
-    for tail in sorted(range(1, most - 1), key=lambda tail: abs(tail - most // 2)):
-        head, end = name[: most - 1 - tail], name[-tail:]
-        if not any(one.startswith(head) and one.endswith(end) for one in others):
-            return f'{head}…{end}'
-    third = (most - 2) // 3
-    head, end = name[:third], name[-third:]
-    alike = [one for one in others if one.startswith(head) and one.endswith(end)]
-    for start in range(third, len(name) - third, max(third // 2, 1)):
-        middle = name[start : start + third]
-        if not any(middle in one[third:] for one in alike):
-            return f'{head}…{middle}…{end}'
-    return name
-
 
 DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
 STAR, NEAR = '*', '≈'  # before the best metrics, and before those that may be as good

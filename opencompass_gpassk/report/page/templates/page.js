@@ -1,13 +1,18 @@
 'use strict';
 (() => {
-  // Everything is in the page already; this sorts, filters and opens. Data come as JSON, deflated.
+  // Everything is in the page already; this filters and opens. Texts come as JSON, deflated.
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const sections = all('.set');
   let here = sections[0];
-  const stored = (section) => JSON.parse(one(`#texts-${section.id.slice(1)}`).textContent);
   const opened = new Map();
-  const texts = (section) => opened.get(section) || opened.set(section, stored(section)).get(section);
+  function texts(section) {
+    if (!opened.has(section)) {
+      const stored = one(`#texts-${section.id.slice(1)}`);
+      opened.set(section, stored && JSON.parse(stored.textContent));
+    }
+    return opened.get(section);
+  }
 
   const unpacked = new Map();
   async function unpack(packed) {
@@ -24,7 +29,8 @@
   const state = () => new URLSearchParams(location.hash.slice(1));
   function remember(changes) {
     const now = state();
-    for (const [key, value] of Object.entries(changes)) value === null ? now.delete(key) : now.set(key, value);
+    if (!now.has('d')) [...now.keys()].forEach((key) => now.delete(key));
+    for (const [key, value] of Object.entries({ d: here.dataset.name, ...changes })) value === null ? now.delete(key) : now.set(key, value);
     history.replaceState(null, '', `#${now}`);
   }
 
@@ -35,13 +41,12 @@
     if (choice) choice.checked = true;
     const k = one(`input[name=k${here.id.slice(1)}][value="${CSS.escape(now.get('k') || '')}"]`);
     if (k) k.checked = true;
-    const place = now.has('p') ? Number(now.get('p')) : null;
-    await open(place, now.get('m'));
+    await open(now.has('p') ? Number(now.get('p')) : null, now.get('m'));
   }
 
   async function open(place, entry) {
     const box = one('#problem');
-    const { each, texts: packed } = texts(here);
+    const { each, texts: packed } = texts(here) || { each: 1, texts: [] };
     const part = place === null ? null : packed[Math.floor(place / each)];
     box.hidden = !part;
     if (!part) return;
@@ -57,89 +62,115 @@
     one('#problem-title').focus({ preventScroll: true });
   }
 
-  // The shown rows of the map, of which one is open; a question has several versions.
-  function step(by) {
-    const rows = all('.map tbody tr:not([hidden])', here);
-    const links = rows.flatMap((row) => {
-      const cell = one('td', row);
-      const versions = cell ? all('a', cell) : [];
-      return versions.length ? versions.map((link) => link.hash) : [one('a', row).hash];
-    });
-    const at = links.findIndex((hash) => new URLSearchParams(hash.slice(1)).get('p') === state().get('p'));
-    const next = links[at + by];
-    if (next) go(next);
-  }
+  // The cells of the problems: a column is a problem, a row a model.
+  const heat = (section) => one('.heat', section);
+  const heads = (section) => all('thead th', heat(section));
+  const shown = (section) => heads(section).filter((head) => !head.hidden);
+  const headOf = (cell) => cell.closest('table').tHead.rows[0].cells[cell.cellIndex];
+  const cellAt = (row, head) => row.cells[head.cellIndex];
+  const rows = (section) => [...heat(section).tBodies[0].rows];
 
-  function go(hash, entry = null) {
-    const wanted = new URLSearchParams(hash.slice(1));
-    remember({ d: wanted.get('d'), p: wanted.get('p'), m: entry });
+  function openCell(cell) {
+    const entry = cell.parentElement.dataset.e;
+    remember({ p: headOf(cell).dataset.i, m: entry });
     show();
   }
 
-  function stepSample(answer, by) {
-    const answers = all('.answer', answer.closest('.entry'));
-    const next = answers[answers.indexOf(answer) + by];
-    if (!next) return;
-    answer.open = false;
-    next.open = true;
-    one('summary', next).focus();
+  function point(cell) {
+    const section = cell.closest('.set');
+    const [right, missing] = cell.textContent.split('?');
+    const model = one('th', cell.parentElement).title;
+    const told = right === '–' ? 'no response' : `${right} right${missing ? `, ${missing} without a verdict` : ''}`;
+    one('.pointed', section).textContent = cell.title = `${headOf(cell).textContent} · ${model}: ${told}`;
+  }
+
+  // One cell is reached with Tab, the others from there with the arrow keys.
+  function reach(cell) {
+    all('td[tabindex]', heat(cell.closest('.set'))).forEach((other) => other.removeAttribute('tabindex'));
+    cell.tabIndex = 0;
+  }
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  function move(cell, [across, down]) {
+    const section = cell.closest('.set');
+    const columns = shown(section);
+    const head = columns[columns.indexOf(headOf(cell)) + across];
+    const row = rows(section)[rows(section).indexOf(cell.parentElement) + down];
+    if (!head || !row) return;
+    reach(cellAt(row, head));
+    cellAt(row, head).focus();
+  }
+
+  function step(by) {
+    const columns = shown(here);
+    const next = columns[columns.findIndex((head) => head.dataset.i === state().get('p')) + by];
+    if (next) { remember({ p: next.dataset.i }); show(); }
+  }
+
+  function back() {
+    const head = heads(here).find((found) => found.dataset.i === state().get('p'));
+    const row = rows(here).find((found) => found.dataset.e === state().get('m')) || rows(here)[0];
+    remember({ p: null, m: null });
+    open(null);
+    reach(cellAt(row, head));
+    cellAt(row, head).focus();
   }
 
   document.addEventListener('click', (event) => {
-    const link = event.target.closest('a[href^="#d="]');
-    const cell = event.target.closest('.map td, .pairs .cells td');
-    const row = cell && cell.closest('tr');
-    if (link) {
-      event.preventDefault();
-      const of = link.closest('td');
-      go(link.hash, of ? String(all('td', of.parentElement).indexOf(of)) : null);
-    } else if (row && one('a', row)) {
-      go(one('a', row).hash, row.closest('.map') ? String(all('td', row).indexOf(cell)) : null);
-    }
+    const cell = event.target.closest('.heat tbody td');
+    if (cell) openCell(cell);
     const button = event.target.closest('button[data-step]');
-    if (button) step(Number(button.dataset.step));
-  });
-
-  document.addEventListener('keydown', (event) => {
-    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    const within = event.target.closest('#problem');
-    if (!by || !within || event.target.matches('input') || event.altKey || event.ctrlKey || event.metaKey) return;
-    const answer = event.target.closest('.answer[open]');
+    if (button) Number(button.dataset.step) ? step(Number(button.dataset.step)) : back();
+    const link = event.target.closest('a[href^="#s"]');
+    if (!link) return;
     event.preventDefault();
-    if (answer) stepSample(answer, by); else step(by);
+    const meant = one(link.hash);
+    if (link.dataset.rows) {
+      one('.rows', meant).value = link.dataset.rows;
+      filter(meant.closest('.set'));
+    } else if (meant.matches('details')) meant.open = true;
+    meant.scrollIntoView();
+  });
+  document.addEventListener('mouseover', (event) => {
+    const cell = event.target.closest('.heat tbody td');
+    if (cell) point(cell);
+  });
+  document.addEventListener('focusin', (event) => {
+    if (event.target.matches('.heat tbody td')) point(event.target);
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const cell = event.target.closest('.heat tbody td');
+    if (cell && ARROWS[event.key]) {
+      event.preventDefault();
+      move(cell, ARROWS[event.key]);
+    } else if (cell && event.key === 'Enter') openCell(cell);
+    else if (event.key === 'Escape' && !one('#problem').hidden) back();
+    else if (event.target.closest('#problem') && !event.target.matches('input') && /^Arrow(Left|Right)$/.test(event.key)) {
+      event.preventDefault();
+      step(ARROWS[event.key][0]);
+    }
   });
 
-  // Sorting: by the first number of each cell, or by text; cells without one come last.
-  const value = (cell) => {
-    const number = parseFloat(cell.firstChild ? cell.firstChild.textContent : '');
-    return Number.isNaN(number) ? null : number;
-  };
-  function sortBy(head, column, down) {
-    const body = one('tbody', head.closest('table'));
-    const rows = all('tr', body).sort((a, b) => {
-      const [x, y] = [a.cells[column], b.cells[column]];
-      if (x.tagName === 'TH') return (down ? -1 : 1) * x.textContent.localeCompare(y.textContent, 'en', { numeric: true });
-      const [p, q] = [value(x), value(y)];
-      return p === null || q === null ? (p === null) - (q === null) : (down ? q - p : p - q);
-    });
-    body.append(...rows);
-    all('th', head.parentElement).forEach((other) => other.removeAttribute('aria-sort'));
-    head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-  }
-  for (const head of all('.board thead th:not([data-unsorted])')) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.append(...head.childNodes);
-    head.append(button);
-    const column = [...head.parentElement.children].indexOf(head);
-    button.addEventListener('click', () => sortBy(head, column, head.getAttribute('aria-sort') !== 'descending'));
-  }
-
-  // The map: a name of a group with its value is one term; every term must stand as whole words.
+  // The filters. A name of a group with its value is one term; every term must stand as whole words.
   const escaped = (term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const han = /\p{Script=Han}/u;
   const pattern = (term) => new RegExp(han.test(term) ? escaped(term) : `(?<![\\p{L}\\p{N}])${escaped(term)}(?![\\p{L}\\p{N}])`, 'iu');
-  function terms(text, names) {
+  const groups = (section) => new Map(all('.group option[value]:not([value=""])', section).map((option) => [option.value, `${option.parentElement.label} ${option.textContent}`]));
+
+  const haystacks = new Map();
+  async function haystack(section) {
+    if (!haystacks.has(section)) {
+      const stored = texts(section);
+      const questions = stored ? await unpack(stored.questions) : [];
+      const names = groups(section);
+      haystacks.set(section, new Map(heads(section).map((head) => [head, [
+        head.textContent, ...head.dataset.g.split(' ').map((number) => names.get(number) || ''), questions[Number(head.dataset.i)] || '',
+      ].join(' · ')])));
+    }
+    return haystacks.get(section);
+  }
+  function terms(section, text) {
+    const names = new Set([...groups(section).values()].map((name) => name.split(' ')[0].toLowerCase()));
     const words = text.split(/\s+/).filter(Boolean);
     const found = [];
     for (let i = 0; i < words.length; i++) {
@@ -149,61 +180,35 @@
     return found.map(pattern);
   }
 
-  const haystacks = new Map();
-  async function haystack(section) {
-    if (!haystacks.has(section)) {
-      const questions = await unpack(texts(section).questions);
-      const rows = all('.map tbody tr', section);
-      haystacks.set(section, new Map(rows.map((row) => [row, `${one('a', row).textContent} · ${one('.about', row).textContent} · ${questions[Number(row.dataset.i)]}`])));
-    }
-    return haystacks.get(section);
-  }
-
+  const FEW = 40; // problems whose names and numbers stand in the table
   async function filter(section) {
-    const text = one('.filter', section).value;
-    const tags = all('.tag:checked', section).map((box) => box.value);
-    const names = new Set(all('.map .about', section).flatMap((about) => about.textContent.split(' · ').map((pair) => pair.split(' ')[0].toLowerCase())));
-    const wanted = terms(text, names);
+    const tag = one('.rows', section).value;
+    const group = one('.group', section)?.value;
+    const wanted = terms(section, one('.words', section).value);
     const searched = wanted.length ? await haystack(section) : null;
-    const rows = all('.map tbody tr', section);
-    for (const row of rows) {
-      const marks = (row.dataset.t || '').split('|');
-      row.hidden = !(tags.every((tag) => marks.includes(tag)) && wanted.every((term) => term.test(searched.get(row))));
-    }
-    const left = rows.filter((row) => !row.hidden).length;
-    one('.count', section).textContent = `${left} of ${rows.length}`;
+    const columns = heads(section);
+    const has = (list, value) => !value || list.split(' ').includes(value);
+    const hide = columns.map((head) => !(has(head.dataset.t, tag) && has(head.dataset.g, group) && wanted.every((term) => term.test(searched.get(head)))));
+    columns.forEach((head, at) => { head.hidden = hide[at]; });
+    rows(section).forEach((row) => hide.forEach((hidden, at) => { row.cells[at + 1].hidden = hidden; }));
+    const left = shown(section);
+    heat(section).classList.toggle('large', left.length <= FEW);
+    heat(section).hidden = !left.length;
+    one('.count', section).textContent = left.length ? `${left.length} of ${columns.length}` : 'No problem fits these filters.';
+    if (left.length) reach(cellAt(rows(section)[0], left[0]));
   }
 
-  const shares = (row) => all('td', row).flatMap((cell) => (one('a', cell) ? all('a', cell) : [cell]))
-    .map((cell) => cell.textContent.match(/^(\d+)\/(\d+)/)).filter((found) => found && Number(found[2]))
-    .map((found) => found[1] / found[2]);
-  const mean = (values) => values.reduce((a, b) => a + b, 0) / Math.max(1, values.length);
-  const orders = {
-    unstable: (row) => -mean(shares(row).map((p) => p * (1 - p))),
-    hard: (row) => mean(shares(row)),
-    easy: (row) => -mean(shares(row)),
-    given: (row) => Number(row.dataset.i),
-  };
-  function order(section) {
-    const by = orders[one('.order', section).value];
-    const rows = all('.map tbody tr', section).map((row) => [by(row), row]);
-    rows.sort((a, b) => a[0] - b[0]);
-    one('.map tbody', section).append(...rows.map(([, row]) => row));
-  }
-
-  for (const section of sections.filter((found) => one('.filter', found))) {
-    one('.filter', section).addEventListener('input', () => filter(section));
-    all('.tag', section).forEach((box) => box.addEventListener('input', () => filter(section)));
-    one('.order', section).addEventListener('input', () => order(section));
+  for (const section of sections.filter(heat)) {
+    all('.rows, .group, .words', section).forEach((choice) => choice.addEventListener('input', () => filter(section)));
     filter(section);
   }
   document.addEventListener('change', (event) => {
     const choice = event.target;
     if (choice.name === 'd') {
       here = sections[Number(choice.id.slice(1))];
-      remember({ d: here.dataset.name, k: null, p: null, m: null });
+      remember({ k: null, p: null, m: null });
       open(null);
-    } else if (/^k\d/.test(choice.name || '')) remember({ d: here.dataset.name, k: choice.value });
+    } else if (/^k\d/.test(choice.name || '')) remember({ k: choice.value });
   });
   addEventListener('hashchange', show);
   document.documentElement.classList.add('scripted');
