@@ -25,6 +25,7 @@ PAGES = {
     'README.md': 'index.md',
     'CHANGELOG.md': 'changelog.md',
     'CONTRIBUTING.md': 'contributing.md',
+    'tools/upstream_datasets.md': 'upstream_datasets.md',
 }
 LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^():#\s]+)(#[^)\s]*)?\)')
 ROLE = re.compile(r':(?:attr|class|data|func|meth|mod):`(~?)([^`]+)`')
@@ -70,7 +71,8 @@ def _arguments(command: argparse.ArgumentParser) -> Iterator[str]:
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Return a page with the site's links, and with formulas as MathML."""
-    folder = ROOT if page.file.src_uri in PAGES.values() else ROOT / 'docs'
+    places = {page: (ROOT / place).parent for place, page in PAGES.items()}
+    folder = places.get(page.file.src_uri, ROOT / 'docs')
 
     def linked(match: re.Match[str]) -> str:
         image, label, target, anchor = match.groups()

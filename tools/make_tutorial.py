@@ -69,7 +69,7 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
     )
     if not block['shown']:
         return block[0]
-    shown = TIME.sub('20260101_000000', done.stdout).strip()
+    shown = TIME.sub('20260101_000000', done.stdout).replace(f'{folder}/', '').strip()
     return f'{block["before"]}```\n{shown}\n```\n'
 
 
@@ -88,14 +88,14 @@ def _claim(folder: Path) -> str:
         p {p_text(every['these']['p_value'])}. This was the primary metric, the only one that was
         tested.
 
-        **Nothing is claimed of problems like these.** A test of other problems needs 50 questions.
+        **Nothing is claimed of problems like these.** {compared['claims'][-1]}.
 
         **Nothing is claimed of pass@8.** It was not tested. Its interval on these problems goes
         from {-some['these']['high']:.1f} to {-some['these']['low']:.1f} points, so that the model
         is not shown to be equally good either.
 
-        **The verdicts are good enough.** With {labels} labels, the estimate of G-Pass@8_1.0 under
-        true verdicts is {cool} at 0.5, and {hot} at 1.5.
+        **The verdicts are good enough.** With labels for {labels} different answers, the
+        estimate of G-Pass@8_1.0 under true verdicts is {cool} at 0.5, and {hot} at 1.5.
 
         **Still uncertain:** interval and p-value of the difference take the recorded verdicts as
         true. Here the ranges due to verdicts are much narrower than the difference.

@@ -194,13 +194,13 @@ def _compare(
             print(to_text(table if args.all else table.in_brief()))
     rows = disagreement_rows(found)
     print(f'{counted(len(rows), "disagreement")} of {names[0]} and {names[1]}')
-    if not args.all:
-        print('\n'.join(next_lines(_next(args, len(rows), labelled=bool(labels)))))
     for path in _outputs(args):
         write_lines(map(row_line, rows), path)
         note(f'{path} written')
     if labels:
         _keep(results, labels, store)
+    if not args.all:
+        print('\n'.join(next_lines(_next(args, len(rows), labelled=bool(labels)))))
     return 0
 
 
@@ -243,7 +243,7 @@ def _keep(results: list[ModelResult], labels: list[Labelled], store: Path) -> No
             note(f'{found.path}: estimates under true verdicts added')
             estimated.setdefault(found.model, {})[found.dataset] = result
     for table in true_verdict_tables(Board(estimated)):
-        print(to_text(table))
+        print(f'\n{to_text(table)}')
 
 
 def _under_theirs(found: ModelResult, values: MetricValues) -> list[TheirsRow]:

@@ -20,7 +20,15 @@ from opencompass_gpassk.report.tables.column import (
     headings,
 )
 from opencompass_gpassk.report.tables.table import Cell, Table
-from opencompass_gpassk.results.metric import ACCURACY, FAMILIES, PASS, STABILITY_GAP, Metric, Side
+from opencompass_gpassk.results.metric import (
+    ACCURACY,
+    FAMILIES,
+    G_PASS,
+    PASS,
+    STABILITY_GAP,
+    Metric,
+    Side,
+)
 from opencompass_gpassk.results.result import Entry
 
 TRUE = ['model', 'metric', 'recorded', 'estimate', '95 %: verdicts', '95 %: and sampling']
@@ -165,7 +173,8 @@ def _true_verdicts(benchmark: Benchmark) -> Iterable[Table]:
 
 
 def _tabulated(metric: Metric, entry: Entry) -> bool:
-    shown = metric.family is ACCURACY or (metric.family.tabulated and metric.tau != 0)
+    strict = metric.family is not G_PASS or metric.tau == 1.0
+    shown = metric.family is ACCURACY or (metric.family.in_summary and strict)
     return shown and metric.side is Side.PLAIN and metric.k in (None, max(entry.ks, default=None))
 
 
