@@ -124,7 +124,10 @@ def run_generate(args: argparse.Namespace) -> int:
     digest = hashlib.sha256(''.join(lines).encode()).hexdigest()
     note(
         f'{args.output or "standard output"}: {len(rows) - originals} versions, {originals} '
-        f'originals, SHA-256 {digest}\nSeed {args.seed}: with it, the same other options and '
-        f'opencompass-gpassk {__version__} the same rows are written again'
+        f'originals, SHA-256 {digest}'
+    )
+    note(
+        f'Seed {args.seed}: with it, the same other options and opencompass-gpassk '
+        f'{__version__} the same rows are written again'
     )
     return 0
