@@ -79,7 +79,7 @@ def test_a_model_s_own_sampling_is_named_first_where_it_is_replaced(
         assert result['warnings'][0].startswith(UNUSED.format(t))
         assert "sampling='model'" in result['warnings'][0]
         assert table.index(UNUSED.format(t)) < table.index(COPIES.format('t0.5', 't1.5'))
-    assert f'<ul><li>t0.5: {UNUSED.format(0.5)}' in re.sub(r'>\s+<', '><', page)
+    assert f't0.5: {UNUSED.format(0.5)}' in page
 
 
 def test_models_that_are_copies_of_one_another_are_named(

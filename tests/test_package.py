@@ -105,7 +105,7 @@ def test_links_of_the_readme_work_on_a_package_index(monkeypatch: pytest.MonkeyP
     version = f'v{opencompass_gpassk.__version__}'
     told = packaged(there, monkeypatch)
     links = re.findall(r'(!?)\[[^]]*\]\(([^)\s]+)\)', told['long_description'])
-    assert ('!', f'{there}/raw/{version}/docs/report.png') in links
+    assert ('!', f'{there}/raw/{version}/docs/strip.png') in links
     assert ('', f'{there}/blob/{version}/docs/tutorial.md') in links
     assert all(link.startswith(('https://', '#')) for _, link in links)
     assert there in told['project_urls'].values()
