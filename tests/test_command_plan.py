@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from made_sweep import SAMPLED, Sweep, add_result
+from stored_table import table_of, write_result
 
+from opencompass_gpassk import compare_results
 from opencompass_gpassk.commands.main import main
 
 
@@ -107,3 +109,28 @@ def test_one_answer_of_each_problem_is_no_pilot(
     add_result(tmp_path, 'm', 'greedy', 0.5, Sweep(problems=40, n=1), 1, random.Random(1))
     assert main(['plan', str(tmp_path)]) == 1
     assert 'there is no sampled result' in capsys.readouterr().err
+
+
+def test_a_plan_agrees_with_the_comparison_of_its_pilots(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two models far apart: with the pilots' samples the margin is about that of compare."""
+    for model, ability in (('a', 2.5), ('b', -1.5)):
+        sweep = Sweep(problems=60)
+        add_result(tmp_path / model, model, SAMPLED, ability, sweep, 16, random.Random(model))
+    sides = [tmp_path / 'a', tmp_path / 'b']
+    found = facts(capsys, *sides, '-n', 16, '--problems', 60, '--target', 20)
+    compared = compare_results(*(next((side / 'results').rglob('*.json')) for side in sides))
+    assert compared.primary
+    low, high, _, _ = compared.primary.these
+    assert found['margins'][0]['these'] == pytest.approx((high - low) / 2, rel=0.15)
+    assert found['for_others']['problems'] >= 50  # a test for problems like these needs them
+
+
+def test_a_pilot_without_variance_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that is right nowhere says nothing of how the metric varies."""
+    write_result(tmp_path / 'r.json', table_of(['----'] * 8), [2])
+    assert main(['plan', str(tmp_path / 'r.json')]) == 1
+    assert 'the same on all problems' in capsys.readouterr().err

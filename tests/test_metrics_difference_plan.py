@@ -45,7 +45,7 @@ def counts(n: int, problems: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_within_is_the_variance_of_sampling_over_the_rates() -> None:
     """For uniform rates, accuracy from n samples varies by 1/6n for each model."""
-    plan = DifferencePlan(ACCURACY, Rates.of(1, 1), between=0.02, varying=1.0)
+    plan = DifferencePlan(ACCURACY, [Rates.of(1, 1)], between=0.02, varying=1.0)
     assert plan.within(5) == pytest.approx(2 / 30)
     found = plan.margins(1000, 5)
     assert found.these == pytest.approx(1.96 * math.sqrt(2 / 30 / 1000), rel=2e-3)

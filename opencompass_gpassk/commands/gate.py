@@ -207,7 +207,7 @@ def _would_decide(trials: JudgedTrials, metric: Metric, share: float) -> str:
         metric: The metric.
         share: To which share of its length the interval must shrink.
     """
-    plan = DifferencePlan(metric.estimator(), pilot_rates(trials.known, trials.c), 0.0, 1.0)
+    plan = DifferencePlan(metric.estimator(), [pilot_rates(trials.known, trials.c)], 0.0, 1.0)
     n = int(trials.n.max())
     noise = share**2 * plan.within(n)
     enough = next((n * times for times in FACTORS if plan.within(n * times) <= noise), None)

@@ -10,6 +10,7 @@ from typing import Any
 from tabulate import tabulate
 
 from opencompass_gpassk.commands import add_all_argument, add_command, add_numbers, note
+from opencompass_gpassk.compare.comparison import FEW
 from opencompass_gpassk.compare.paired_results import chosen_models, pair_data_sets
 from opencompass_gpassk.compare.planning import Outlook, outlook
 from opencompass_gpassk.formats.display import counted, one_line, short_line
@@ -150,7 +151,7 @@ def _facts(found: Outlook, args: argparse.Namespace, target: float | None) -> di
     if target is not None:
         facts['target'] = target
         n = found.plan.samples_for(attrgetter('these'), target / 100, found.problems)
-        cheapest = found.plan.cheapest(attrgetter('like_these'), target / 100)
+        cheapest = found.plan.cheapest(attrgetter('like_these'), target / 100, FEW)
         facts['on_these'] = None if n is None else _cost(found, found.problems, n)
         facts['for_others'] = None if cheapest is None else _cost(found, *cheapest)
     return facts
@@ -210,6 +211,6 @@ def _told(cost: dict[str, Any] | None) -> str:
         return 'out of reach'
     tokens = 'tokens unknown' if cost['tokens'] is None else f'about {cost["tokens"]:,.0f} tokens'
     return (
-        f'{counted(cost["problems"], "problem")} with n = {cost["n"]}, that is {cost["samples"]:,} '
-        f'more samples, those of both models together ({tokens})'
+        f'{counted(cost["problems"], "problem")} with n = {cost["n"]}: {cost["samples"]:,} more '
+        f'samples, of both models together ({tokens})'
     )

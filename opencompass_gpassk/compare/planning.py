@@ -133,6 +133,11 @@ def outlook(pilots: Sequence[ModelResult], metric: Metric | None = None) -> Outl
     )
     try:
         _ = found.plan
+        if len(np.unique(chosen.estimator()(found.n, found.c))) == 1:
+            raise ValueError(
+                f'{chosen.heading} is the same on all problems, which says nothing of how it '
+                'varies; take a pilot with more problems, or another --metric, such as accuracy'
+            )
     except ValueError as error:
         raise ValueError(f'{told}: {error}') from error
     return found

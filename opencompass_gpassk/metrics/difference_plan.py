@@ -57,14 +57,16 @@ class DifferencePlan:
 
     Attributes:
         estimator: The metric.
-        rates: The distribution of the problems' rates, of both models together.
+        rates: Distributions of the problems' rates; that in which samples vary more counts. They
+            are the mixture of both models' rates, and of two pilots also the rates of their pooled
+            samples, as :func:`~opencompass_gpassk.metrics.difference.paired_steps` has both.
         between: The variance b of a problem's true step, times the design effect of clusters.
         varying: Share of the problems that vary, ν/P, see
             :func:`~opencompass_gpassk.metrics.difference.student_factor`.
     """
 
     estimator: Estimator
-    rates: Rates
+    rates: Sequence[Rates]
     between: float
     varying: float
     _within: dict[int, float] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -72,10 +74,12 @@ class DifferencePlan:
     def within(self, n: int) -> float:
         """Return w(n), the variance of a step if both models have n samples; n is at least k."""
         if n not in self._within:
-            squares = self.rates.estimate_squares(self.estimator, n)
-            parts = np.maximum(squares - self.rates.squares(self.estimator), 0.0)
-            self._within[n] = 2 * float(self.rates.weights @ parts)
+            self._within[n] = 2 * max(self._variance(rates, n) for rates in self.rates)
         return self._within[n]
+
+    def _variance(self, rates: Rates, n: int) -> float:
+        squares = rates.estimate_squares(self.estimator, n) - rates.squares(self.estimator)
+        return float(rates.weights @ np.maximum(squares, 0.0))
 
     def margins(self, problems: int, n: int, level: float = 0.95) -> Margins:
         """Return the margins of error to expect of so many problems, with n samples of each."""
@@ -102,17 +106,20 @@ class DifferencePlan:
             bisect_left(numbers, True, key=lambda n: margin(self.margins(problems, n)) <= target)
         ]
 
-    def cheapest(self, margin: Callable[[Margins], float], target: float) -> tuple[int, int] | None:
+    def cheapest(
+        self, margin: Callable[[Margins], float], target: float, fewest: int = 2
+    ) -> tuple[int, int] | None:
         """Return the problems and the n with the fewest samples in all that reach a target.
 
         Args:
             margin: As in :meth:`samples_for`.
             target: As in :meth:`samples_for`.
+            fewest: Problems that there must be.
 
         Returns:
-            Number of problems, at least 2, and of samples of each; None if none is in reach.
+            Number of problems, and of samples of each; None if none is in reach.
         """
-        problems = range(2, MOST_PROBLEMS + 1)
+        problems = range(fewest, MOST_PROBLEMS + 1)
         found = []
         for n in sample_numbers(self.estimator.k):
 
@@ -158,8 +165,9 @@ def plan_difference(
             f'sample at least {estimator.k} responses to each problem, or plan for a smaller k'
         )
     samples, right = samples[:, enough], right[:, enough]
-    rates = pilot_rates(samples.ravel(), right.ravel())
+    rates = [pilot_rates(samples.ravel(), right.ravel())]
     if len(samples) == 2:
+        rates.append(pilot_rates(samples.sum(axis=0), right.sum(axis=0)))
         values, noise = (of[:, 0] for of in paired_steps(estimator, samples, right))
         factor = 1.0
     else:
