@@ -23,7 +23,7 @@ from opencompass_gpassk.commands import (
     check_outputs,
     note,
 )
-from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+from opencompass_gpassk.commands.verdicts import store_beside
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, written_whole
@@ -239,8 +239,9 @@ def run(args: argparse.Namespace) -> int:
         whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         folder = sources[0].run or (args.output.parent if args.output else Path())
+        kept = store_beside(args.store, folder, asked=settings.mode != 'rule')
         results.setdefault(model, {})[sampled.name] = _score(
-            sampled, args, settings, path, _store(args, settings, folder), known
+            sampled, args, settings, path, kept, known
         )
     if not results:
         raise ValueError(
@@ -255,8 +256,13 @@ def _show(results: Results, args: argparse.Namespace) -> int:
     if args.all:
         print('\n'.join(map(to_text, tables)))
         return 0
-    kept = shlex.quote(str(args.output)) if args.output else ''
-    commands = next_commands(results, judge=f'{args.line} --judge cascade', models=kept, plan=kept)
+    path = args.output
+    if path and not path.is_file():  # several results lie in a folder
+        path = path.with_suffix('')
+    kept = shlex.quote(str(path)) if path else ''
+    trials = any(path.endswith(TRIALS_ENDING) for path in args.samples)  # without responses
+    judge = '' if trials else f'{args.line} --judge cascade'
+    commands = next_commands(results, judge=judge, models=kept, plan=kept)
     if not kept:
         commands.append((f'{args.line} -o result.json', 'keep it, for gpassk compare and report'))
     print(brief(tables, commands))
@@ -451,15 +457,6 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
         return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
     except ValueError as error:
         raise ValueError(f'{sampled.name}: {error}') from error
-
-
-def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
-    """Return the file of verdicts; people's verdicts in it also count without a judge."""
-    default = VerdictStore.default_path(folder) or folder / VerdictStore.name
-    path = find_store(args.store) if args.store else default
-    if settings.mode != 'rule':
-        require_beginnable(path)
-    return path
 
 
 def _score(

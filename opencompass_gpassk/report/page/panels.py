@@ -33,7 +33,6 @@ from opencompass_gpassk.report.page.drawings import (
     curves_over_tau,
     interval_of,
     percent,
-    span,
     strip,
     told_interval,
     whole,
@@ -110,7 +109,8 @@ def _about(one: DataSet) -> list[str]:
 def _views(one: DataSet) -> list[View]:
     """Return the numbers of the board, those of the greatest k last."""
     if one.ks and one.large.family is G_PASS:
-        return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), f'right in all {k}') for k in one.ks]
+        told = {k: f'right in all {k}' if k > 1 else 'right' for k in one.ks}
+        return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), told[k]) for k in one.ks]
     beside = SP_ACCURACY() if one.m else None
     headings = {AVERAGE: 'mean', GREEDY: 'right'}
     heading = 'versions right' if one.m else headings.get(one.large, heading_of(one.large))
@@ -364,7 +364,8 @@ def _lines(entry: Entry, metric: Metric) -> Iterable[str]:
     if told := told_interval(value):
         yield told
     if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):
-        yield f'true {percent(true.estimate)} {span(true.range)}'
+        low, high = map(percent, true.range)
+        yield f'true {percent(true.estimate)} [{low}, {high}]'
 
 
 def _matrix(one: DataSet) -> dict[str, Any] | None:

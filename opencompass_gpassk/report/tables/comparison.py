@@ -124,15 +124,12 @@ def claims_of(compared: Comparison, margin: float | None) -> list[str]:
     return [*comparison_claims(compared), *of_margin]
 
 
-def comparison_tables(
-    compared: Comparison, title: str, *, margin: float | None = None
-) -> list[Table]:
+def comparison_tables(compared: Comparison, title: str) -> list[Table]:
     """Return the tables of a comparison: the metrics, the groups, problems lost and gained.
 
     Args:
         compared: The comparison.
         title: What people call the data set.
-        margin: So many points may B be worse; None if nobody asked.
     """
     level = f'{100 * compared.level:.4g} %'
     legend = [
@@ -145,7 +142,6 @@ def comparison_tables(
             *_rows(compared.metrics, level),
             legend,
             [_problems_turned(compared)],
-            claims=claims_of(compared, margin),
             warnings=_cautions(compared),
         ),
         Table(f'{title}, by group', *_rows(compared.groups, level)),
@@ -165,7 +161,7 @@ def comparison_brief(compared: Comparison, title: str) -> str:
     columns, rows = _rows(main, f'{100 * compared.level:.4g} %')
     shown = to_text(Table(_heading(compared, title), columns, rows), None, _cautions(compared))
     turned = [
-        f'{_line(change.problem.problem_id, LONGEST_NAME)} '
+        f'{short_line(change.problem.problem_id, LONGEST_NAME)} '
         + ' → '.join(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True))
         for change in compared.changes[:BRIEF]
         if change.points
@@ -213,7 +209,7 @@ def _rows(found: Sequence[Difference], level: str) -> tuple[list[str], list[list
     columns = ['metric', 'A', 'B', 'B - A', f'{level}, these', 'like these', 'p', '']
     rows: list[list[Cell]] = [
         [
-            f'{_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
+            f'{short_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
             if one.group
             else one.metric.heading,
             one.first,
@@ -257,10 +253,10 @@ def _changes(word: str, sign: int, compared: Comparison, title: str) -> Table:
     columns = ['problem', 'A', 'B', 'points', 'question']
     rows: list[list[Cell]] = [
         [
-            _line(change.problem.problem_id, LONGEST_NAME),
+            short_line(change.problem.problem_id, LONGEST_NAME),
             *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
             signed(change.points),
-            _line(change.problem.question, LONGEST_QUESTION),
+            short_line(change.problem.question, LONGEST_QUESTION),
         ]
         for change in changes[:SHOWN]
     ]
@@ -284,13 +280,8 @@ def _left_out(compared: Comparison) -> list[str]:
     left_out = compared.shared.left_out
     notes = []
     for reason, count in Counter(why for _, why in left_out).items():
-        names = [_line(name, LONGEST_NAME) for name, why in left_out if why == reason]
+        names = [short_line(name, LONGEST_NAME) for name, why in left_out if why == reason]
         more = ', …' if count > NAMED else ''
         told = counted(count, 'problem')
         notes.append(f'left out: {told}, {reason}: {", ".join(names[:NAMED])}{more}')
     return notes
-
-
-def _line(text: str, most: int) -> str:
-    # A text may have a megabyte; only its beginning is escaped.
-    return short_line(text, most)
