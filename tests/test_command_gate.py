@@ -48,16 +48,28 @@ def gate(*words: object) -> int:
 @pytest.mark.parametrize(
     ('marks', 'code', 'told'),
     [
-        (['+' * 14] * 3, 0, '3 at least, 0 below, 0 undecided'),
+        (['+' * 14] * 3, 0, '3 are right in at least 80 % of all attempts, 0 are not, 0 undecided'),
         (['+' * 14, '+' * 13 + '-'], 3, '14 right of 14, or 21 of 22, would show it'),
-        (['+' * 14, '+' * 7 + '-' * 7], 1, 'below at 5 % / 2: p1 (7 of 14)'),
-        (['+' * 14, '+' * 13 + '?'], 3, '1 at least, 0 below, 1 undecided'),
-        (['+' * 14, '+' * 13 + 'x'], 3, '1 at least, 0 below, 1 undecided'),
+        (['+' * 14, '+' * 7 + '-' * 7], 1, 'surely not, at 5 % / 2: p1 (7 of 14)'),
+        (
+            ['+' * 14, '+' * 13 + '?'],
+            3,
+            '1 are right in at least 80 % of all attempts, 0 are not, 1 undecided',
+        ),
+        (
+            ['+' * 14, '+' * 13 + 'x'],
+            3,
+            '1 are right in at least 80 % of all attempts, 0 are not, 1 undecided',
+        ),
         (['+' * 14, '-' * 7 + '?' * 7], 1, 'p1 (7 of 14)'),
         (['+' * 14, '-' * 3 + '?' * 11], 3, 'undecided'),
         (['+' * 8] * 3, 3, 'would show it; n = 8 cannot'),
         # 8 of 14 has a chance of 4.4 % at 0.8: below by itself, but not as one of many.
-        ([*['+' * 14] * 9, '+' * 8 + '-' * 6], 3, '9 at least, 1 below, 0 undecided'),
+        (
+            [*['+' * 14] * 9, '+' * 8 + '-' * 6],
+            3,
+            '9 are right in at least 80 % of all attempts, 1 are not, 0 undecided',
+        ),
     ],
 )
 def test_every_problem(

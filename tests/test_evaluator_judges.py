@@ -125,7 +125,7 @@ def test_math_verify_evaluator_drops_no_row(tmp_path: Path) -> None:
     predict(tmp_path, dataset, change=answer)
     result = evaluate(tmp_path, dataset)
     assert [(row['n'], row['c']) for row in result['details']] == [(2, 2), (0, 0), (2, 2)]
-    assert '2 of 6 responses have no verdict: 2 unjudged' in ' '.join(result['warnings'])
+    assert '2 of 6 verdicts are missing: 2 unjudged' in ' '.join(result['warnings'])
 
 
 def test_a_warning_counts_answers_that_the_budget_left_out(

@@ -94,7 +94,7 @@ def test_a_gap_may_be_accepted(tmp_path: Path, judge: JudgeServer) -> None:
     summary = ' '.join(
         ''.join(map(to_text, benchmark_tables(board_of({'demo': {'sums_en': found}})))).split()
     )
-    assert f'{missing} of 80 responses have no verdict' in summary
+    assert f'{missing} of 80 verdicts are missing' in summary
 
 
 def test_a_judge_that_gives_no_verdict_makes_no_result(tmp_path: Path, judge: JudgeServer) -> None:

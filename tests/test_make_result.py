@@ -173,7 +173,7 @@ def test_many_responses_without_an_answer_are_told() -> None:
     result['bounds'] = bounds(table, protocol)
     told = result_warnings(protocol, Result.of(result), audit_responses([]), [])
     assert any(
-        one.startswith('3 of 4 responses have no verdict')
+        one.startswith('3 of 4 verdicts are missing')
         and 'G-Pass@2_1.0 lies between 0.0 and 50.0' in one
         for one in told
     )

@@ -149,6 +149,12 @@ def note(message: str) -> None:
     print(short_line(message), file=sys.stderr)
 
 
+def decision(code: int) -> str:
+    """Return the last line of a gate: its decision and its exit code."""
+    words = ('passed', 'MISSED', 'unknown, since not everything could be read', 'undecided')
+    return f'Decision: {words[code]} (exit code {code})'
+
+
 def write_lines(lines: Iterable[str], output: Path | None) -> int:
     """Print lines, or write a file whole or not at all, gzipped if named ``.gz``.
 

@@ -14,6 +14,7 @@ from opencompass_gpassk.commands import (
     add_all_argument,
     add_command,
     check_outputs,
+    decision,
     note,
     write_lines,
 )
@@ -197,6 +198,8 @@ def _run(args: argparse.Namespace) -> int:
     for one, title in zip(compared, titles, strict=True):
         shown += [wrapped(f'{title}:')] if len(compared) > 1 else []
         shown += map(wrapped, claims_of(one, margin))
+    if checks or gated:
+        told.append(decision(code))
     try:
         print('\n'.join([*shown, *map(one_line, told)]), flush=True)
     except BrokenPipeError:  # the reader closed the pipe, as head does; still set the exit code

@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from opencompass_gpassk.commands import add_all_argument, add_command, note
+from opencompass_gpassk.commands import add_all_argument, add_command, decision, note
 from opencompass_gpassk.compare.comparison import LEVEL
 from opencompass_gpassk.formats.display import counted, one_line
 from opencompass_gpassk.metrics.difference_plan import DifferencePlan, pilot_rates
@@ -46,7 +46,6 @@ finished, if any file cannot be read or is left out, and on errors; 3 if it is u
 BAR = re.compile(r'(?P<metric>.+?)\s+(?P<bar>\d+(?:\.\d+)?)')
 Answer = tuple[bool | None, str]  # whether it passes (True), misses or neither; and why
 WORDS = {True: 'passed', False: 'MISSED', None: 'undecided'}
-CODES = {0: 'passed', 1: 'MISSED', 2: 'unknown, since not everything could be read', 3: 'undecided'}
 FACTORS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64)  # times as many samples
 
 
@@ -114,7 +113,7 @@ def _run(args: argparse.Namespace) -> int:
             shown.append(answer)
     # What can't be read, or is left out, might miss the bar.
     code = 1 if False in shown else 2 if left_out else 3 if None in shown else 0
-    print(f'Decision: {CODES[code]} (exit code {code})', flush=True)
+    print(decision(code), flush=True)
     return code
 
 
@@ -131,14 +130,15 @@ def _bar(way: str, text: str) -> tuple[str, float]:
 def _every_problem(of: Attempts, rate: float, most: int | None) -> Answer:
     counts, problems = reliable_counts(of, rate), len(of.n)
     told = (
-        f'every problem at least {rate:g}: of {counted(problems, "problem")} at 95 % '
-        f'{counts["at_least"]} at least, {counts["below"]} below, {counts["unclear"]} undecided'
+        f'of {counted(problems, "problem")} {counts["at_least"]} are right in at least '
+        f'{100 * rate:g} % of all attempts, {counts["below"]} are not, {counts["unclear"]} '
+        'undecided (each at 95 %)'
     )
     below = surely_below(rate, of.n, of.most, ERROR / problems).nonzero()[0].tolist()
     if below:
         named = [f'{of.problem_ids[i]} ({of.most[i]} of {of.n[i]})' for i in below[:most]]
         more = ', … (--all names them)' if len(named) < len(below) else ''
-        return False, f'{told}; below at 5 % / {problems}: {", ".join(named)}{more}'
+        return False, f'{told}; surely not, at 5 % / {problems}: {", ".join(named)}{more}'
     if counts['at_least'] == problems:
         return True, told
     least, with_one = samples_needed(rate), samples_needed(rate, wrong=1)

@@ -252,11 +252,15 @@ def margin_claims(compared: Comparison, margin: float) -> list[str]:
     words = {True: 'shown', False: 'no, it is more than that', None: 'undecided'}
     these = compared.as_stable(margin)
     told = [f'{_on_these(one)} {asked}: {words[these]}']
-    why = 'since it is not shown on these' if not these else ''
-    if these and not one.few:
-        why = 'allowing for hard kinds of problems that were not asked'
-    others = compared.as_stable_like_these(margin)
-    told.append(f'For problems like these: {words[others]}, {why or one.few_told}')
+    if one.few:
+        return [*told, one.few_told]
+    if these:
+        rare = 'allowing for hard kinds of problems that were not asked'
+        told.append(
+            f'For problems like these: {words[compared.as_stable_like_these(margin)]}, {rare}'
+        )
+    else:
+        told.append('For problems like these: not shown, since it is not shown on these')
     return told
 
 

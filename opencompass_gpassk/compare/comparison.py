@@ -174,7 +174,9 @@ class Difference:
     @property
     def few_told(self) -> str:
         """That these are too few questions, and how many are needed."""
-        why = ' since a model solves nearly all or none' * (self.fewest > FEW)
+        least = min(self.first, self.second)
+        end = f'below {NEAR:g}' if least < NEAR else f'above {100 - NEAR:g}'
+        why = f', since {self.heading} of one model is {end} %' if self.fewest > FEW else ''
         return (
             f'A test for problems like these needs {self.fewest} questions{why}; you have '
             f'{self.questions}'
@@ -561,6 +563,8 @@ def compare_results(
         if reasons or withheld:
             found = found.untested(withheld=bool(withheld))
         metrics = [found if one.metric == chosen else one for one in metrics]
+    if withheld:
+        metrics, groups = ([one.untested(withheld=True) for one in of] for of in (metrics, groups))
     return Comparison(
         a,
         b,

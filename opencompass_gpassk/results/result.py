@@ -185,8 +185,8 @@ class Counts(Typed):
         """What responses without a verdict are → how many; {} if each has one."""
         found = {
             'unjudged': self.unjudged - self.lost,
-            'with no answer found (wrong)': self.unrecognised,
-            'that no rule could decide (wrong)': self.undecided,
+            'with no answer found (counted as wrong)': self.unrecognised,
+            'that no rule could decide (counted as wrong)': self.undecided,
             'lost': self.lost,
         }
         return {what: number for what, number in found.items() if number > 0}

@@ -20,6 +20,7 @@ from opencompass_gpassk.results.metric import (
     ACCURACY,
     G_PASS,
     GROUP_ACCURACY,
+    PASS,
     Side,
     parse_metric,
 )
@@ -130,23 +131,30 @@ def _without_verdict(protocol: Protocol, result: Result) -> list[str]:
     missing = result.counts.without_verdict
     if not missing:
         return []
-    metric = ACCURACY(n=protocol.n)
+    metrics = [ACCURACY(n=protocol.n)]
     if protocol.ks:
-        metric = G_PASS(k=max(protocol.ks), tau=max(protocol.taus))
+        k = max(protocol.ks)
+        metrics += [PASS(k=k), G_PASS(k=k, tau=max(protocol.taus))]
     reasons = list(result.judging.unjudged.items())[:SHOWN_REASONS]
     why = ', '.join(f'{short_line(reason, LONGEST_REASON)} {count}' for reason, count in reasons)
     told = (
-        f'{sum(missing.values())} of {result.counts.trials} responses have no verdict: '
+        f'{sum(missing.values())} of {result.counts.trials} verdicts are missing: '
         f'{", ".join(f"{number} {what}" for what, number in missing.items())}'
         f'{why and f" ({why})"}'
     )
-    low, high = result.bounds.get(metric.key, (math.nan, math.nan))
-    if math.isnan(low + high):
+    bounds = {
+        metric.heading: ends
+        for metric in metrics
+        if (ends := result.bounds.get(metric.key)) and not math.isnan(sum(ends))
+    }
+    if not bounds:
         return [told]
-    ends = f'lies between {low:.1f} and {high:.1f}'
-    if high - low < LEAST_MOVED:
-        ends = f'moves by less than {LEAST_MOVED:g} points, whatever they are'
-    return [f'{told}; {metric.heading} {ends}']
+    moved = [
+        f'{name} lies between {low:.1f} and {high:.1f}'
+        for name, (low, high) in bounds.items()
+        if high - low >= LEAST_MOVED
+    ]
+    return [f'{told}; {", ".join(moved) or f"metrics move by less than {LEAST_MOVED:g} points"}']
 
 
 def _unapplied(sampling: Sequence[Mapping[str, Any]]) -> list[str]:

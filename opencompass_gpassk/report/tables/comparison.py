@@ -206,7 +206,7 @@ def _verdict(check: Check) -> str:
 
 def _rows(found: Sequence[Difference], level: str) -> tuple[list[str], list[list[Cell]]]:
     shown = [one for one in found if not _hidden(one, found)]
-    columns = ['metric', 'A', 'B', 'B - A', f'{level}, these', 'like these', 'p', '']
+    columns = ['metric', 'A', 'B', 'B - A', f'{level}, these', 'like these', 'p', 'B is']
     rows: list[list[Cell]] = [
         [
             f'{short_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
