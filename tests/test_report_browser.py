@@ -84,7 +84,7 @@ def board(tab: Any) -> dict[str, dict[str, str]]:
                     ['axis', [...row.querySelectorAll('.axis title')].find((title) =>
                         title.parentElement.checkVisibility())?.textContent ?? '']])))"""
     )
-    return {row['th'].split('\n')[0].strip(' †'): row for row in rows}
+    return {row['th'].split('\n')[0].strip(' ‡'): row for row in rows}
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_the_best_and_who_is_not_worse_are_marked() -> None:
     markdown = to_markdown(table)
     assert '| **75.0** |' in markdown
     assert not any('**' in line for line in markdown.splitlines() if line.startswith('| weak'))
-    assert '- bold: best of its column (docs/method.md)' in markdown
+    assert '- bold: best of its column (docs/opencompass.md)' in markdown
 
 
 def test_the_best_and_who_may_be_as_good_are_told_apart() -> None:

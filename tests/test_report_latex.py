@@ -61,7 +61,7 @@ def test_a_table_is_booktabs_and_its_notes_are_its_caption() -> None:
     caption, label = (
         r'\caption[A\_b: 3 problems, k = 4]{A\_b: 3 problems, k = 4. {[}low, high{]}: 95 \% '
         'intervals for problems like these (BCa bootstrap: docs/method.md); '
-        r'bold: best of its column (docs/method.md); 100 \% of it.}',
+        r'bold: best of its column (docs/opencompass.md); 100 \% of it.}',
         r'\label{tab:gpassk}',
     )
     assert to_latex(TABLE).splitlines() == [

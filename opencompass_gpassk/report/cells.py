@@ -113,7 +113,7 @@ def signs_legend(marks: Collection[Mark], best: str, near: str, few: str) -> lis
     if Mark.NEAR in marks:
         told.append(f'{near}: may be as good')
     if marks:
-        told[-1] += ' (docs/method.md)'
+        told[-1] += ' (docs/opencompass.md)'
     if few:
         told.append(few_legend(few))
     return ['; '.join(told)] if told else []
