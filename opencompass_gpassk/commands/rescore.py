@@ -345,10 +345,10 @@ def _change(before: Result, after: Result) -> str:
         and (new := after.metric(one)) is not None
         and f'{old:.1f}' != f'{new:.1f}'
     ]
-    new = [one.heading for one in after.headline() if before.metric(one) is None]
-    changed = ', '.join(metrics) or (
-        f'new: {", ".join(new)}' if new else 'no headline metric changed'
-    )
+    added = [one.heading for one in after.headline() if before.metric(one) is None]
+    if added:
+        metrics.append(f'new: {", ".join(added)}')
+    changed = ', '.join(metrics) or 'no headline metric changed'
     return '; '.join(filter(None, ['rescored', ', '.join(told), changed]))
 
 
