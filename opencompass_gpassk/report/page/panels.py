@@ -76,6 +76,8 @@ def sections(data: PageData) -> list[dict[str, Any]]:
 def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
     views = _views(one)
     names = [one.entries[place].label for place in one.order]
+    made = [of.uncertainty for entry in one.entries for of in entry.results]
+    levels = {of.level for of in made if of}
     return {
         'index': index,
         'name': data.shown(one.name),
@@ -93,6 +95,7 @@ def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
         'metrics': _metrics(one),
         'matrix': _matrix(one),
         'notes': _notes(one),
+        'level': ' or '.join(f'{100 * level:g}' for level in sorted(levels)),
         'intervals': column_notes(one.benchmark),
     }
 
@@ -404,7 +407,7 @@ def _matrix(one: DataSet) -> dict[str, Any] | None:
         'heading': heading_of(ranked.metric),
         'labels': told_apart(labels, LONGEST_LABEL),
         'rows': rows,
-        'apart': [text for text, _ in apart],
+        'apart': apart,
         'tests': tests,
     }
 
@@ -415,8 +418,7 @@ def _notes(one: DataSet) -> list[str]:
         entry.label: [f'{word}: {text}' for word, text in of_entry]
         for entry, of_entry in zip(one.entries, one.marks, strict=True)
     }
-    first = [*one.ranked.notes, *serious_notes(one.benchmark)]
-    first += [text for text, _ in told_once(marks)]
+    first = [*one.ranked.notes, *serious_notes(one.benchmark), *told_once(marks)]
     told = {text for of_entry in one.marks for _, text in of_entry}
     others = [note for note in benchmark_notes(one.benchmark) if note not in told]
     others = sorted(others, key=warning_place)
