@@ -313,6 +313,7 @@ def test_a_planted_drop_is_found_and_a_lucky_one_is_not() -> None:
     assert not checked(fallen, before, ['mG-Pass@4'])[0].worse
 
 
+@pytest.mark.slow
 def test_false_alarms_are_rare() -> None:
     """Of 80 samplings of one model after another at most 2.5 % are worse at 95 %, but for luck."""
     chances = np.random.default_rng(1).beta(0.7, 0.7, 60)
