@@ -296,7 +296,7 @@ def test_the_page_says_who_may_be_the_most_stable(chromium: Any, tmp_path: Path)
         )
         # Nothing could overturn it, and the sign at a name opens its explanation.
         assert tab.locator('.check').count() == 0
-        tab.locator('.board a', has_text='†').first.click()
+        tab.locator('.board a', has_text='‡').first.click()
         assert 'other judge' in tab.inner_text('#s0-notes')
         tab.click('label[for=s0k2]')
         assert not any(row['.rk'] for row in board(tab).values())
