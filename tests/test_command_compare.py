@@ -273,9 +273,9 @@ def test_what_is_not_checked_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_several_data_sets_are_told_as_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Their mean is one test."""
+    """Their mean is one test; a name is no escape of the terminal."""
     for model, ability in (('a', 3.0), ('b', -1.0)):
-        for name in ('d', 'e'):
+        for name in ('d', 'e\x1b[2J'):
             sweep = Sweep(problems=40, benchmark=name)
             add_result(tmp_path / model, model, name, ability, sweep, 8, random.Random(name))
     file = tmp_path / 'c.json'
@@ -286,6 +286,7 @@ def test_several_data_sets_are_told_as_one(
     points = [one['difference'] for of in found for one in of if one['tests']]
     assert document['mean']['difference'] == pytest.approx(sum(points) / 2)
     told = ' '.join(capsys.readouterr().out.split())
+    assert 'e\ufffd[2J:' in told and '\x1b' not in told
     assert 'Mean of 2 data sets: B is less stable than A in G-Pass@4_1.0: -' in told
 
 

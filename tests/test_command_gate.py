@@ -100,6 +100,16 @@ def test_missing_verdicts_may_move_a_metric_across_the_bar(
     assert told.endswith('Decision: undecided (exit code 3)\n')
 
 
+def test_the_greatest_bar_cannot_be_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All samples may be right, but the interval begins below 100."""
+    path = tmp_path / 'r.json'
+    write_result(path, table_of(['+' * 8] * 20), [4])
+    assert gate(path, '--at-least', 'pass^4 100') == 3
+    assert 'as near is the bar' in capsys.readouterr().out
+
+
 def test_a_metric_that_should_be_low_is_at_most_so_much(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

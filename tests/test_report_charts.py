@@ -162,6 +162,9 @@ def test_lines_show_the_five_most_stable() -> None:
     assert min(gaps) > 0.08
     assert labels[0][0] >= 0
     assert charts(results)[f'{BENCHMARK}_k4'].caption.endswith('The 5 most stable of 7 models.')
+    results['other k'] = {'x': make_result({'AMC_en': [2, 1, 1]}, 4, (2,))}
+    lines = drawn(results, f'{BENCHMARK}_k2').get_legend_handles_labels()[1]
+    assert lines == ['other k']
 
 
 def test_growth_is_what_the_first_samples_show() -> None:

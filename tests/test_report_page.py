@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from made_runs import MadeRun
 from made_sweep import GREEDY, SAMPLED, Sweep, add_result, make_sweep, write_json
+from stored_table import table_of, write_result
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.formats.display import visible_text
@@ -235,6 +236,44 @@ def test_what_could_overturn_the_sentence_is_checked_first(tmp_path: Path) -> No
     (check,) = headline(shown).checks
     some = sum(of.c < of.n for one in shown.problems for of in one.solved.values())
     assert f'costs it up to {100 * some / 12:.1f} points' in check.text
+
+
+def scored(folder: Path, models: dict[str, list[str]], *ks: int) -> DataSet:
+    """What the page shows of models with these marks of each problem; the last has the last k."""
+    for place, (model, marks) in enumerate(models.items(), start=1):
+        (folder / model).mkdir(parents=True)
+        k = ks[-1] if place == len(models) else ks[0]
+        write_result(folder / model / 'exam.json', table_of(marks), [k])
+    (shown,) = page_data([folder]).data_sets
+    return shown
+
+
+def test_all_lines_are_about_the_models_of_the_sentence(tmp_path: Path) -> None:
+    """The second is surely worse, the third with its varying samples perhaps not."""
+    second = ['+' * 8] * 25 + ['-' * 8] * 35
+    models = {
+        'first': ['+' * 8] * 30 + ['-' * 8] * 30,
+        'second': second,
+        'third': ['+' * 8] * 24 + ['+' * 7 + '-'] * 36,
+    }
+    told = headline(scored(tmp_path / 'a', models, 8))
+    assert 'first is more stable than all but third' in told.sentence
+    assert 'Mean accuracy of first and third: 50 and 92 %' in told.lines[0]
+    # One that has other k has no metric to lead with.
+    told = headline(scored(tmp_path / 'b', {'first': models['first'], 'second': second}, 8, 4))
+    assert told.sentence == ''
+
+
+def test_missing_verdicts_do_not_make_a_problem_one_that_is_solved_sometimes(
+    tmp_path: Path,
+) -> None:
+    """The number is that of the strip and of the filter; what is missing is to be checked."""
+    marks = ['+' * 8] * 10 + ['+' * 7 + '?'] * 10 + ['+' * 4 + '-' * 4] * 5
+    told = headline(scored(tmp_path, {'m': marks}, 4))
+    assert told.lines[0].endswith('solved only sometimes: 5 problems')
+    (check,) = told.checks
+    assert check.text.startswith('No verdict for 10 of the 200 responses of m')
+    assert check.command == 'gpassk score … --judge cascade'
 
 
 def test_results_of_others_are_named(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def _run(args: argparse.Namespace) -> int:
     )
     # The decision comes last, below what is told on the standard error.
     for one, title in zip(compared, titles, strict=True):
-        shown += [f'{title}:'] if len(compared) > 1 else []
+        shown += [wrapped(f'{title}:')] if len(compared) > 1 else []
         shown += map(wrapped, claims_of(one, margin))
     try:
         print('\n'.join([*shown, *map(one_line, told)]), flush=True)

@@ -179,7 +179,8 @@ def _beyond(one: ModelResult, table: TrialTable, way: str, name: str, bar: float
             return least >= bar, told
         if low >= bar:
             return None, f'{told}; the missing verdicts decide: ask a judge (--judge cascade)'
-        share = abs(value - bar) / (value - low if value > bar else high - value)
+        room = value - low if value > bar else high - value
+        share = abs(value - bar) / room if room else 0.0
         return None, f'{told}; {_would_decide(JudgedTrials.recorded(table), metric, share)}'
     if isinstance(value, Few):
         asked = counted(value.questions, 'question')

@@ -75,24 +75,36 @@ def _single(entry: Entry) -> list[str]:
 
 
 def _attempts(k: int | None) -> str:
-    return 'both attempts' if k == 2 else f'all {k} attempts'
+    return {1: 'one attempt', 2: 'both attempts'}.get(k or 0, f'all {k} attempts')
+
+
+def standing(
+    entries: Sequence[Entry], ranked: Leaderboard
+) -> tuple[list[int], dict[int, Difference]]:
+    """Return the ranked places, the best first, and the best one's tests against the others.
+
+    The first test is the one that says most: against the first that may be as good, else the next.
+    """
+    metric = ranked.metric
+    values = {place: _value(entries[place], metric) for place in ranked.ranks if metric}
+    if metric is None or any(map(math.isnan, values.values())):  # some lack the common k
+        return [], {}
+    sign = -1 if metric.lower_is_better else 1
+    order = sorted(values, key=lambda place: -sign * values[place])
+    tests = {place: one for place in order[1:] if (one := ranked.difference(place, order[0]))}
+    return order, dict(sorted(tests.items(), key=lambda of: of[1].claim == 'better'))
 
 
 def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
     """Return who leads, the difference to the next, and what holds for problems like these."""
+    order, tests = standing(entries, ranked)
     metric = ranked.metric
-    if metric is None or len(ranked.ranks) < 2:
+    if metric is None or not tests:
         return []
-    sign = -1 if metric.lower_is_better else 1
-    order = sorted(ranked.ranks, key=lambda place: -sign * _value(entries[place], metric))
     top, rivals = order[0], order[1:]
-    tests = {place: one for place in rivals if (one := ranked.difference(place, top))}
     undecided = [place for place, one in tests.items() if one.claim != 'better']
-    if not tests:
-        return []
     name = {place: short_line(entries[place].label, LONGEST_NAME) for place in order}
-    nearest = (undecided or [*tests])[0]
-    test = tests[nearest]
+    nearest, test = next(iter(tests.items()))
     best = 'most stable' if metric.family is G_PASS else 'best'
     on = _on_these(test)
     among = '' if len(order) == len(entries) else f' of the {len(order)} models compared'
@@ -107,7 +119,7 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         strict = (metric.family, metric.tau) == (G_PASS, 1.0)
         head = (
             f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({first:.0f} and {second:.0f} % in '
-            f'{f"all {metric.k} attempts" if strict else metric.heading}), but '
+            f'{_attempts(metric.k) if strict else metric.heading}), but '
             f'{_missing(test)} could explain it'
         )
         least = (entries[top].result.bounds_of(metric) or (math.nan,))[0]

@@ -60,7 +60,7 @@ class Benchmark:
         versions = any(r.versions.per_group for one in self.entries for r in one.results)
         what = ('version' if versions else 'problem') + 's' * (counts != '1')
         asked = {r.questions.get(AVERAGE.key) for one in self.entries for r in one.results}
-        questions = ' or '.join(map(str, sorted(asked - {None})))  # type: ignore[type-var]
+        questions = ' or '.join(map(str, sorted(asked - {None, 0})))  # type: ignore[type-var]
         if questions in ('', counts):
             return f'{counts} {what}'
         return f'{counts} {what} ({questions} question{"s" * (questions != "1")})'

@@ -48,13 +48,14 @@ def _of(benchmark: Benchmark, trials: Trials, looks: Looks) -> Iterable[Chart]:
     strictest = G_PASS(k=benchmark.ks[-1], tau=benchmark.taus[-1])
     entries = best_first(benchmark.entries, lambda one: number(one.metric(strictest)))
     ranked = replace(benchmark, entries=entries)
-    first = replace(benchmark, entries=entries[:MOST_LINES])
-    lines = [tau_curves(first, k, looks) for k in benchmark.ks]
-    lines += filter(None, (growth_chart(first, k, trials, looks) for k in benchmark.ks))
-    told = f' The {MOST_LINES} most stable of {len(entries)} models.'
     yield from filter(None, [strip_chart(ranked, trials), benchmark_bars(ranked)])
-    for chart in lines:
-        yield replace(chart, caption=chart.caption + told * (len(entries) > MOST_LINES))
+    for k in benchmark.ks:
+        at_k = [one for one in entries if k in one.ks]
+        first = replace(benchmark, entries=at_k[:MOST_LINES])
+        told = f' The {MOST_LINES} most stable of {len(at_k)} models.' * (len(at_k) > MOST_LINES)
+        lines = tau_curves(first, k, looks), growth_chart(first, k, trials, looks)
+        for chart in filter(None, lines):
+            yield replace(chart, caption=chart.caption + told)
     for sweep in sweeps(benchmark):
         yield sweep_chart(benchmark, sweep)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from opencompass_gpassk.compare.claims import MOVED, length_caution, signed
+from opencompass_gpassk.compare.claims import MOVED, length_caution, signed, standing
 from opencompass_gpassk.compare.comparison import Difference, differences, every_metric
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.report.board import AVERAGE
@@ -39,13 +39,14 @@ class Headline(NamedTuple):
 
 def headline(one: DataSet) -> Headline:
     """Return what stands first on the page."""
-    first = [place for place in one.order if one.ranked.rank(place)][:2]
-    test = one.ranked.difference(first[1], first[0]) if len(first) == 2 else None
+    order, tests = standing(one.entries, one.ranked)
+    first = [order[0], next(iter(tests))] if tests else []  # the two that the sentence is about
+    test = tests[first[1]] if tests else None
     sentence, *lines = one.claims or ['']
     if test and lines:
         lines = _of_two(one, first, test, lines)
     elif lines and len(one.entries) == 1 and one.ks:
-        some = sum(of.kind in ('maybe', 'sometimes') for of in one.tried(0))
+        some = sum(of.kind == 'sometimes' for of in one.tried(0))
         mean = whole(known(one.entries[0], AVERAGE))
         told = (
             f'{mean} % of its samples are right; solved only sometimes: {counted(some, "problem")}'
@@ -56,7 +57,7 @@ def headline(one: DataSet) -> Headline:
 
 
 def _of_two(one: DataSet, places: list[int], test: Difference, lines: list[str]) -> list[str]:
-    """Return the lines on the two best models: also if verdicts are missing, and on accuracy."""
+    """Return the lines on two models, with those on accuracy and on the length of responses."""
     best, next_best = (one.entries[place] for place in places)
     support, *others = lines
     shared, rows = one.ranked.shared, [*one.ranked.rows]
@@ -83,7 +84,8 @@ def _missing(one: DataSet, first: list[int], test: Difference | None) -> Iterabl
     for place in [0] if len(one.entries) == 1 else first if test and test.fragile else []:
         entry = one.entries[place]
         value, bounds = known(entry, one.large), entry.result.bounds_of(one.large)
-        missing, responses = entry.result.counts.unjudged, entry.result.counts.trials
+        responses = entry.result.counts.trials
+        missing = sum(entry.result.counts.without_verdict.values())
         if value is None or not bounds or not missing:
             continue
         if test or max(value - bounds[0], bounds[1] - value) >= MOVED:
@@ -91,8 +93,9 @@ def _missing(one: DataSet, first: list[int], test: Difference | None) -> Iterabl
             of = f'{missing} of the {responses:,} responses of {entry.label}'
             told.append(f'{of}, so its {whole(value)} % could be {low} to {high} %')
     if told:
-        rescore = 'gpassk rescore RUN --judge cascade'
-        yield Check(f'No verdict for {"; for ".join(told)}', 'missing', rescore)
+        command = 'rescore RUN' if one.sources[0][0].run else 'score …'
+        decide = f'gpassk {command} --judge cascade'
+        yield Check(f'No verdict for {"; for ".join(told)}', 'missing', decide)
 
 
 def _copies(one: DataSet) -> Iterable[Check]:

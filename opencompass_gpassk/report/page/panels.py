@@ -110,7 +110,8 @@ def _about(one: DataSet) -> list[str]:
 def _views(one: DataSet) -> list[View]:
     """Return the numbers of the board, those of the greatest k last."""
     if one.ks and one.large.family is G_PASS:
-        return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), f'right in all {k}') for k in one.ks]
+        told = {k: f'right in all {k}' if k > 1 else 'right' for k in one.ks}
+        return [View(k, G_PASS(k=k, tau=1.0), PASS(k=k), told[k]) for k in one.ks]
     beside = SP_ACCURACY() if one.m else None
     headings = {AVERAGE: 'mean', GREEDY: 'right'}
     heading = 'versions right' if one.m else headings.get(one.large, heading_of(one.large))
