@@ -91,7 +91,7 @@ def test_wide_and_long_tables_continue() -> None:
     """At most six columns, each part with the names; at most a page, each float with a label."""
     columns = ['group', 'problems', 'model', *(f'G-Pass@4_0.{i}' for i in range(9))]
     rows = [[f'level {i}', 3, 'm', *[1.0] * 9] for i in range(60)]
-    text = latex_report([TABLE, Table('by level', columns, rows, breakdown='level')])
+    text = latex_report([TABLE, Table('by level', columns, rows)])
     sides = re.findall(r'\\begin\{tabular\}\{@\{\}(\w+)@\{\}\}', text)
     assert max(map(len, sides)) <= 6
     assert 'problems: 3; model: m.' in text  # what is the same in all rows is in the caption

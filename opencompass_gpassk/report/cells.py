@@ -98,19 +98,18 @@ def interval_legend(cells: Iterable[Cell], style: str | None) -> list[str]:
     return [f'[low, high]: {share}intervals for problems like these ({made}docs/method.md)']
 
 
-def signs_legend(marks: Collection[Mark], best: str, near: str, among: str, few: str) -> list[str]:
+def signs_legend(marks: Collection[Mark], best: str, near: str, few: str) -> list[str]:
     """Return the line on the signs of metrics: best ones, and those of too few questions.
 
     Args:
         marks: The marks that occur.
         best: The sign of the best metrics.
         near: The sign of metrics that are not distinguishable from the best.
-        among: The cells among which metrics are compared.
         few: The sign of metrics that rest on too few questions; '' if there are none.
     """
     told = []
     if marks:
-        told.append(f'{best}: best of its {among}')
+        told.append(f'{best}: best of its column')
     if Mark.NEAR in marks:
         told.append(f'{near}: may be as good')
     if marks:

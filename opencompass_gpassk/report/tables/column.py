@@ -83,7 +83,7 @@ def group_sizes(rows: Sequence[tuple[str, Entry]]) -> tuple[list[str], list[list
 
 
 def group_tables(
-    title: str, entries: Sequence[Entry], columns: Sequence[Column], what: str = ''
+    title: str, entries: Sequence[Entry], columns: Sequence[Column]
 ) -> Iterable[Table]:
     """Yield a table for each kind of groups: a row for each group, entry and k.
 
@@ -91,7 +91,6 @@ def group_tables(
         title: The beginning of the titles.
         entries: The entries.
         columns: The columns.
-        what: What names the kinds of these tables beside those of others, '' for nothing.
     """
     at_ks = any(column.metric and column.metric.k for column in columns)
     for kind, shown in breakdowns(entries).items():
@@ -106,9 +105,4 @@ def group_tables(
             for (label, entry), size in zip(shown, counts, strict=True)
             for k in (entry.ks if at_ks else ()) or (None,)
         ]
-        yield Table(
-            f'{title} by {kind}',
-            [*about, *headings(columns)],
-            rows,
-            breakdown=f'{kind} ({what})' if what else kind,
-        )
+        yield Table(f'{title} by {kind}', [*about, *headings(columns)], rows)

@@ -165,7 +165,7 @@ def comparison_brief(compared: Comparison, title: str) -> str:
     columns, rows = _rows(main, f'{100 * compared.level:.4g} %')
     shown = to_text(Table(_heading(compared, title), columns, rows), None, _cautions(compared))
     turned = [
-        f'{_line(change.problem.problem_id, LONGEST_NAME)} '
+        f'{short_line(change.problem.problem_id, LONGEST_NAME)} '
         + ' → '.join(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True))
         for change in compared.changes[:BRIEF]
         if change.points
@@ -213,7 +213,7 @@ def _rows(found: Sequence[Difference], level: str) -> tuple[list[str], list[list
     columns = ['metric', 'A', 'B', 'B - A', f'{level}, these', 'like these', 'p', '']
     rows: list[list[Cell]] = [
         [
-            f'{_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
+            f'{short_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
             if one.group
             else one.metric.heading,
             one.first,
@@ -257,10 +257,10 @@ def _changes(word: str, sign: int, compared: Comparison, title: str) -> Table:
     columns = ['problem', 'A', 'B', 'points', 'question']
     rows: list[list[Cell]] = [
         [
-            _line(change.problem.problem_id, LONGEST_NAME),
+            short_line(change.problem.problem_id, LONGEST_NAME),
             *(f'{c}/{n}' for c, n in zip(change.c, change.n, strict=True)),
             signed(change.points),
-            _line(change.problem.question, LONGEST_QUESTION),
+            short_line(change.problem.question, LONGEST_QUESTION),
         ]
         for change in changes[:SHOWN]
     ]
@@ -284,13 +284,8 @@ def _left_out(compared: Comparison) -> list[str]:
     left_out = compared.shared.left_out
     notes = []
     for reason, count in Counter(why for _, why in left_out).items():
-        names = [_line(name, LONGEST_NAME) for name, why in left_out if why == reason]
+        names = [short_line(name, LONGEST_NAME) for name, why in left_out if why == reason]
         more = ', …' if count > NAMED else ''
         told = counted(count, 'problem')
         notes.append(f'left out: {told}, {reason}: {", ".join(names[:NAMED])}{more}')
     return notes
-
-
-def _line(text: str, most: int) -> str:
-    # A text may have a megabyte; only its beginning is escaped.
-    return short_line(text, most)

@@ -17,7 +17,7 @@ from opencompass_gpassk.report.cells import (
     shown_interval,
     told_apart,
 )
-from opencompass_gpassk.report.tables.table import Table, alignment, shown_notes
+from opencompass_gpassk.report.tables.table import Table, alignment, first_metric, shown_notes
 
 HEAD = r"""% Metrics of G-Pass@k. The preamble needs
 %   \usepackage{booktabs,graphicx}
@@ -165,17 +165,10 @@ def _width(text: str) -> float:
     return sum(LETTERS.get(sign, WIDE if sign.isupper() else OTHER) for sign in text)
 
 
-def _first_metric(table: Table) -> int:
-    """Return the index of the first column with a metric; those before it tell what a row is of."""
-    columns = list(zip(*table.rows, strict=True))
-    metrics = [any(isinstance(cell, float) for cell in column) for column in columns]
-    return metrics.index(True) if True in metrics else len(table.columns)
-
-
 def _about(table: Table) -> tuple[list[int], list[str]]:
     """Return the columns that tell what a row is of, and in words those that are all alike."""
     columns = list(zip(*table.rows, strict=True))
-    about = range(_first_metric(table))
+    about = range(first_metric(table))
     same = [i for i in about[1:] if len(table.rows) > 1 and len(set(columns[i])) == 1]
     told = [f'{table.columns[i]}: {columns[i][0]}' for i in same if columns[i][0] is not None]
     return [i for i in about if i not in same], told
@@ -184,7 +177,6 @@ def _about(table: Table) -> tuple[list[int], list[str]]:
 def _tabulars(table: Table, style: str | None, about: Sequence[int]) -> Iterator[list[str]]:
     """Yield the lines of each tabular: parts of the rows, and of these parts of the columns."""
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
-    first_metric = _first_metric(table)
     texts = [i for i in about if alignment(columns[i]) == 'left']
     for letters in range(MOST_LETTERS, LEAST_LETTERS, -1):
         names = {i: told_apart(list(map(str, columns[i])), letters) for i in texts}
@@ -203,7 +195,7 @@ def _tabulars(table: Table, style: str | None, about: Sequence[int]) -> Iterator
         both = values * SIZE, beside * SMALL
         widths.append((sum if style == PLUS_MINUS else max)(both) + 2 * BETWEEN_COLUMNS)
     parts = [list(about)]
-    for i in range(first_metric, len(columns)):
+    for i in range(first_metric(table), len(columns)):
         most = WIDTH + 2 * BETWEEN_COLUMNS  # there is no space at the ends
         full = len(parts[-1]) == COLUMNS or sum(widths[j] for j in [*parts[-1], i]) > most
         if full and len(parts[-1]) > len(about):

@@ -193,7 +193,6 @@ def _solutions(found: Sequence[Entry]) -> Table:
         [*columns, 'steps', 'tokens'],
         rows,
         legend,
-        breakdown='answer (reasoning)',
     )
 
 
@@ -211,4 +210,4 @@ def _breakdowns(found: Sequence[Entry]) -> Iterable[Table]:
             ]
             columns = ['group', 'model', 'responses', 'questions', *COLUMNS]
             title = f'{benchmark}: reasoning by {kind}'
-            yield Table(title, columns, rows, breakdown=f'{kind} (reasoning)')
+            yield Table(title, columns, rows)

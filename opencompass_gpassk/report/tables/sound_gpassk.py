@@ -64,7 +64,7 @@ def _tables(benchmark: Benchmark, found: Sequence[Entry]) -> Iterable[Table]:
     if ks:
         yield _every_threshold(benchmark)
     columns = _columns(benchmark, benchmark.entries, 'k' if ks else None)
-    yield from group_tables(f'{name}: sound metrics', benchmark.entries, columns, 'sound')
+    yield from group_tables(f'{name}: sound metrics', benchmark.entries, columns)
 
 
 def _columns(benchmark: Benchmark, entries: Sequence[Entry], k: int | str | None) -> list[Column]:
@@ -107,5 +107,4 @@ def _every_threshold(benchmark: Benchmark) -> Table:
             for k in entry.ks
             for column in _at(benchmark, k, every=True)
         ],
-        breakdown='τ (sound G-Pass@k)',
     )

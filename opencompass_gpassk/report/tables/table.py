@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from tabulate import tabulate
+
 from opencompass_gpassk.formats.display import escape_markdown, one_line
 from opencompass_gpassk.report.cells import (
     BRACKETS,
@@ -24,7 +26,6 @@ from opencompass_gpassk.report.cells import (
 )
 from opencompass_gpassk.results.result import Few
 
-DIFFICULTY = 'difficulty'  # the breakdown of the table of drops, which fits on a printed page
 STAR, NEAR = '*', '≈'  # before the best metrics, and before those that may be as good
 WIDTH = 100  # characters; in wider tables headings take two lines
 MOST_WIDTH = 120  # characters; that of a file
@@ -53,12 +54,11 @@ class Table:
             and signs there are at most three; the docs say the rest.
         notes: Facts on these metrics.
         warnings: Reasons to trust the metrics less, the most important first.
-        breakdown: The field by which rows group the problems, '' for none.
         decimals: Decimals shown of each metric.
         headline: Headings of the columns whose intervals are shown in the terminal.
         detail: Headings of the columns that are not shown in brief.
         marks: (row, column) → mark of a best metric, or one not distinguishable from the best, of
-            its column; in a table of groups, among the rows of its group and k.
+            its column.
         claims: What the metrics and their tests say in sentences, shown before the notes.
         main: Whether it is shown at the end of a job; other tables are only in files.
     """
@@ -68,7 +68,6 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     legend: Sequence[str] = field(default=())
     notes: Sequence[str] = field(default=())
-    breakdown: str = ''
     decimals: int = 1
     headline: Collection[str] = field(default=())
     detail: Collection[str] = field(default=())
@@ -177,12 +176,11 @@ def shown_notes(
         if name in headings
         for row in table.rows
     ]
-    among = 'group and k' if table.breakdown else 'column'
     few = any(isinstance(cell, Few) for row in table.rows for cell in row)
     return [
         *table.claims,
         *interval_legend(shown, style),
-        *signs_legend(table.marks.values(), best, NEAR, among, FEW * few),
+        *signs_legend(table.marks.values(), best, NEAR, FEW * few),
         *table.legend,
         *table.warnings,
         *table.notes,
@@ -194,9 +192,14 @@ def alignment(column: Sequence[Cell]) -> str:
     return 'left' if any(isinstance(cell, str) for cell in column) else 'right'
 
 
-def _tabulated(rows: Sequence[Sequence[str]], headings: Sequence[str], sides: Sequence[str]) -> str:
-    from tabulate import tabulate
+def first_metric(table: Table) -> int:
+    """Return the index of the first column with a metric; those before it tell what a row is of."""
+    columns = list(zip(*table.rows, strict=True))
+    metrics = [any(isinstance(cell, float) for cell in column) for column in columns]
+    return metrics.index(True) if True in metrics else len(table.columns)
 
+
+def _tabulated(rows: Sequence[Sequence[str]], headings: Sequence[str], sides: Sequence[str]) -> str:
     return tabulate(rows, headers=headings, colalign=sides or None, disable_numparse=True)
 
 
@@ -223,9 +226,7 @@ def _fitting(table: Table, rows: list[list[str]]) -> str:
         body = _tabulated(rows, headings, sides)
     if _width(body) <= width:
         return body
-    metrics = [any(isinstance(cell, float) for cell in of) for of in zip(*table.rows, strict=True)]
-    first = metrics.index(True) if True in metrics else len(metrics)
-    names = [i for i in range(first) if sides[i] == 'left' or table.columns[i] == 'k']
+    names = [i for i in range(first_metric(table)) if sides[i] == 'left' or table.columns[i] == 'k']
     bodies, columns = [], names
     for column in (i for i in range(len(headings)) if i not in names):
         wider = sorted([*columns, column])

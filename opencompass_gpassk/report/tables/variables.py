@@ -187,7 +187,7 @@ def _stability(benchmark: str, measured: Sequence[Entry]) -> Table:
     title = f'{benchmark}: understanding'
     headings = [one.key for one in metrics]
     columns = ['model', 'responses', 'asked', *headings]
-    return Table(title, columns, rows, legend, breakdown='version')
+    return Table(title, columns, rows, legend)
 
 
 def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[Table]:
@@ -205,4 +205,4 @@ def _breakdowns(benchmark: str, m: int, measured: Sequence[Entry]) -> Iterable[T
             share = 100 * _unsolved(one, label) / sum(unsolved) if sum(unsolved) else math.nan
             metrics = (*_headline(one, label), one.metric(DROP(), label))
             rows.append([label, one.label, one.panel[1], _asked([one], label), *metrics, share])
-        yield Table(f'{benchmark}: versions by {kind}', columns, rows, legend, breakdown=kind)
+        yield Table(f'{benchmark}: versions by {kind}', columns, rows, legend)
