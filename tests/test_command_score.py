@@ -195,7 +195,9 @@ def test_several_results_become_a_folder(
     run = make_run(tmp_path / 'run', ['d', 'e'])
     assert main(['score', str(run), '-o', str(tmp_path / 'r.json')]) == 0
     assert sorted(p.name for p in (tmp_path / 'r/demo').glob('*.json')) == ['d.json', 'e.json']
-    assert 'd: 3 problems' in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert 'd: 3 problems' in told
+    assert f'gpassk plan {shlex.quote(str(tmp_path / "r"))}  #' in told
 
 
 def test_data_sets_of_a_run_that_cannot_be_scored(
@@ -318,7 +320,11 @@ def test_what_no_rule_decides_may_count_as_wrong(
     argv = ['score', undecidable(tmp_path), '-k', '2', '--tau', '1', '-o', str(output)]
     assert main(argv) == 0
     plain = json.loads(output.read_text())
-    assert 'the rules could not decide' not in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert 'the rules could not decide' not in told and '--judge cascade  # ask' in told
+    trials = str(output.with_name(plain['trials_file']))
+    assert main(['score', trials]) == 0  # which hold nothing that a judge could be asked about
+    assert '--judge' not in capsys.readouterr().out
     assert 99 < plain['G-Pass@2_1.0'] < 100
     assert main([*argv, '--undecided', 'incorrect', '--all']) == 0
     strict = json.loads(output.read_text())

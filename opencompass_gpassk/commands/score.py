@@ -255,8 +255,13 @@ def _show(results: Results, args: argparse.Namespace) -> int:
     if args.all:
         print('\n'.join(map(to_text, tables)))
         return 0
-    kept = shlex.quote(str(args.output)) if args.output else ''
-    commands = next_commands(results, judge=f'{args.line} --judge cascade', models=kept, plan=kept)
+    path = args.output
+    if path and not path.is_file():  # several results lie in a folder
+        path = path.with_suffix('')
+    kept = shlex.quote(str(path)) if path else ''
+    trials = any(path.endswith(TRIALS_ENDING) for path in args.samples)  # without responses
+    judge = '' if trials else f'{args.line} --judge cascade'
+    commands = next_commands(results, judge=judge, models=kept, plan=kept)
     if not kept:
         commands.append((f'{args.line} -o result.json', 'keep it, for gpassk compare and report'))
     print(brief(tables, commands))

@@ -62,7 +62,7 @@ def next_commands(results: Results, *, judge: str, models: str, plan: str) -> li
 
     Args:
         results: Model → data set → result.
-        judge: The command that asks a judge about what no rule could decide.
+        judge: The command that asks a judge about what no rule could decide; '' for none.
         models: The results or the run that ``gpassk compare`` would compare; '' for none.
         plan: Those of ``gpassk plan``; '' for none.
     """
@@ -73,7 +73,7 @@ def next_commands(results: Results, *, judge: str, models: str, plan: str) -> li
         for result in ours
         if result.signature.judge.startswith('rule')
     )
-    if undecided:
+    if undecided and judge:
         told = counted(undecided, 'response')
         found.append((judge, f'ask a judge about {told} that no rule could decide'))
     names = [shlex.quote(model) for model, by_dataset in results.items() if by_dataset]
