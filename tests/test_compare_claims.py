@@ -258,5 +258,6 @@ def test_the_loss_from_originals_to_versions_is_told(models: int) -> None:
     (told,) = leaderboard_claim(entries, Leaderboard())
     verb = 'loses most' if models == 2 else 'goes'
     assert f'reciting {verb} from 100 % on the original questions to 25 % on their versions' in told
+    assert 'versions, a drop of 75.0 points;' in told
     assert re.search(r'original alone \+\d+\.\d points more often than chance', told)
     assert 'even' not in told

@@ -158,10 +158,10 @@ def versions_claim(entries: Sequence[Entry]) -> str:
     before = _share(original, result.bounds_of(SP_ACCURACY()))
     after = _share(original - drop, result.bounds_of(ACCURACY()))
     name = short_line(entries[place].label, LONGEST_NAME)
-    most = 'loses most' if len(drops) > 1 else 'goes'
+    most = 'loses most' if len(drops) > 1 and drop > 0 else 'goes'
     told = (
-        f'{name} {most} from {before} on the original questions to {after} on their versions'
-        f'{_bracket(drop)}'
+        f'{name} {most} from {before} on the original questions to {after} on their versions, '
+        f'a drop of {decimal_text(drop, 1)} points{_bracket(drop)}'
     )
     chance = result.metric(OOR_LESS_CHANCE())
     if chance is None or math.isnan(chance):
