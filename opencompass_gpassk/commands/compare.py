@@ -7,7 +7,6 @@ import os
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from opencompass_gpassk.compare.comparison import (
     mean_difference,
 )
 from opencompass_gpassk.compare.paired_results import Pair, chosen_models, pair_data_sets
-from opencompass_gpassk.formats.display import called, escape_markdown, one_line, short_line
+from opencompass_gpassk.formats.display import called, one_line, short_line
 from opencompass_gpassk.formats.jsonlines import row_line
 from opencompass_gpassk.report.tables.comparison import (
     check_lines,
@@ -37,7 +36,7 @@ from opencompass_gpassk.report.tables.comparison import (
     comparison_document,
     comparison_tables,
 )
-from opencompass_gpassk.report.tables.table import to_markdown, to_text, wrapped
+from opencompass_gpassk.report.tables.table import to_text, wrapped
 from opencompass_gpassk.results.read import ModelResult, results_at
 from opencompass_gpassk.runs.task_states import unfinished
 
@@ -114,7 +113,6 @@ def add_parser(subparsers: Any, told: str) -> None:
     )
     parser.add_argument('--level', type=float, default=0.95, help='confidence (default: 0.95)')
     parser.add_argument('--json', type=Path, metavar='FILE', help='write everything as JSON')
-    parser.add_argument('--markdown', type=Path, metavar='FILE', help='write tables as Markdown')
     add_all_argument(parser)
 
 
@@ -131,13 +129,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    check_outputs([args.json, args.markdown], [args.a, args.b], begin=(b'{\n', b'# '))
+    check_outputs([args.json], [args.a, args.b], begin=(b'{\n',))
     for name in ('margin', 'fail_unless_as_stable'):
+        option = name.replace('_', '-')
         if (points := getattr(args, name)) is not None and not 0 < points < 100:
-            option = name.replace('_', '-')
             raise ValueError(f'--{option} is {points:g}; give points above 0, such as 3')
         if points and points < LEAST_MARGIN:
-            option = name.replace('_', '-')
             raise ValueError(
                 f'--{option} is {points:g} points; if you mean {100 * points:g} points, give '
                 f'--{option} {100 * points:g}'
@@ -186,21 +183,11 @@ def _run(args: argparse.Namespace) -> int:
     others = [f'not compared: {one.model}, {one.dataset}' for one in unpaired]
     titles = [_title((one.a, one.b), names) for one in compared]
     told = [*([mean_claim(mean, len(compared))] if mean else []), *check_lines(checks)]
-    if args.markdown:
-        tables = [
-            table
-            for one, title in zip(compared, titles, strict=True)
-            for table in comparison_tables(one, title, margin=margin)
-        ]
-        lines = ''.join(f'- {escape_markdown(line)}\n' for line in [*sides, *others, *told])
-        write_lines(
-            ['\n'.join(['# Comparison\n', lines, *map(to_markdown, tables)])], args.markdown
-        )
     shown = [*map(one_line, [*sides, *others]), '']
     for one, title in zip(compared, titles, strict=True):
         if args.all:
             tables = comparison_tables(one, title)
-            shown += [to_text(replace(table, claims=())) for table in tables]
+            shown += map(to_text, tables)
         else:
             shown.append(comparison_brief(one, title))
     shown += (

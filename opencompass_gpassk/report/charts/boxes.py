@@ -75,7 +75,10 @@ def plot_boxes(axis: Axes, boxes: Boxes, quantity: str, threshold: float = math.
 def box_charts(panel: tuple[str, str], results: Sequence[Entry]) -> Iterable[Chart]:
     """Yield the charts of validity and redundancy of a benchmark and way of decoding."""
     for quantity in QUANTITIES:
-        boxes = {one.label: _boxes(one, quantity) for one in results}
+        boxes = {
+            one.label: {part: box for part in PARTS if (box := box_of(one, quantity, part))}
+            for one in results
+        }
         if any(boxes.values()):
             threshold = _threshold(results, quantity)
             plot = partial(plot_boxes, boxes=boxes, quantity=quantity, threshold=threshold)
@@ -85,11 +88,6 @@ def box_charts(panel: tuple[str, str], results: Sequence[Entry]) -> Iterable[Cha
             )
             name = f'{"_".join(panel)}_{quantity}'
             yield Chart(name, told, plot, 0.4 + 0.55 * len(results))
-
-
-def _boxes(one: Entry, quantity: str) -> dict[str, Box]:
-    """Return the boxes of a result that can be drawn."""
-    return {part: box for part in PARTS if (box := box_of(one, quantity, part))}
 
 
 def _threshold(results: Sequence[Entry], quantity: str) -> float:

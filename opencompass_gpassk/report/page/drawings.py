@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from opencompass_gpassk.report.cells import shown_cell
+from opencompass_gpassk.report.cells import BRACKETS, shown_cell, shown_interval
 from opencompass_gpassk.results.result import Estimate, Few
 
 # Told apart under normal vision and deuteranopia; texts in them are readable on the page.
@@ -40,14 +40,11 @@ def interval_of(value: float | None) -> Sequence[float] | None:
     return value.interval if isinstance(value, Estimate) else None
 
 
-def span(ends: Sequence[float] | None) -> str:
-    """Return an interval as text, '' without one."""
-    return f'[{percent(ends[0])}, {percent(ends[1])}]' if ends else ''
-
-
 def told_interval(value: float | None) -> str:
     """Return the interval of a metric as text; or that it rests on too few questions; or ''."""
-    return f'{TOO_FEW} ({value.questions})' if isinstance(value, Few) else span(interval_of(value))
+    if isinstance(value, Few):
+        return f'{TOO_FEW} ({value.questions})'
+    return shown_interval(value, 1, BRACKETS)
 
 
 class Tried(NamedTuple):

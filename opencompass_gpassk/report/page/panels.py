@@ -33,7 +33,6 @@ from opencompass_gpassk.report.page.drawings import (
     curves_over_tau,
     interval_of,
     percent,
-    span,
     strip,
     told_interval,
     whole,
@@ -365,7 +364,8 @@ def _lines(entry: Entry, metric: Metric) -> Iterable[str]:
     if told := told_interval(value):
         yield told
     if metric != GREEDY and (true := entry.true_metrics.get(metric.key)):
-        yield f'true {percent(true.estimate)} {span(true.range)}'
+        low, high = map(percent, true.range)
+        yield f'true {percent(true.estimate)} [{low}, {high}]'
 
 
 def _matrix(one: DataSet) -> dict[str, Any] | None:

@@ -124,15 +124,12 @@ def claims_of(compared: Comparison, margin: float | None) -> list[str]:
     return [*comparison_claims(compared), *of_margin]
 
 
-def comparison_tables(
-    compared: Comparison, title: str, *, margin: float | None = None
-) -> list[Table]:
+def comparison_tables(compared: Comparison, title: str) -> list[Table]:
     """Return the tables of a comparison: the metrics, the groups, problems lost and gained.
 
     Args:
         compared: The comparison.
         title: What people call the data set.
-        margin: So many points may B be worse; None if nobody asked.
     """
     level = f'{100 * compared.level:.4g} %'
     legend = [
@@ -145,7 +142,6 @@ def comparison_tables(
             *_rows(compared.metrics, level),
             legend,
             [_problems_turned(compared)],
-            claims=claims_of(compared, margin),
             warnings=_cautions(compared),
         ),
         Table(f'{title}, by group', *_rows(compared.groups, level)),
