@@ -18,7 +18,7 @@ from opencompass_gpassk.commands import (
     note,
     write_lines,
 )
-from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+from opencompass_gpassk.commands.verdicts import store_beside
 from opencompass_gpassk.formats.decode import decode
 from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.jsonlines import numbered_lines, parse_row, row_line
@@ -145,7 +145,8 @@ def run(args: argparse.Namespace) -> int:
     if args.draw:
         return _draw(args, samples)
     every = [one for trials in by_model.values() for one in trials]
-    return _compare(args, results, names, _store_path(args, folder, names), every, samples)
+    store = store_beside(args.store, folder, asked=any(map(is_asked, names)))
+    return _compare(args, results, names, store, every, samples)
 
 
 def _names(args: argparse.Namespace) -> tuple[str, str]:
@@ -334,7 +335,7 @@ def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, MetricVal
             try:
                 values = MetricValues(one.table(), one.result.protocol)
             except ValueError as error:
-                note(short_line(str(error)))
+                note(str(error))
             else:
                 yield one, values
 
@@ -342,16 +343,6 @@ def _values(results: list[ModelResult]) -> Iterator[tuple[ModelResult, MetricVal
 def _intervals(result: Result) -> dict[str, list[float]]:
     """Return the intervals of a result's metrics that are known."""
     return {key: ends for key, ends in result.intervals.items() if not math.isnan(sum(ends))}
-
-
-def _store_path(args: argparse.Namespace, folder: Path, names: tuple[str, str]) -> Path:
-    """Return the path of the store."""
-    if args.store:
-        path = find_store(args.store)
-        if any(map(is_asked, names)):
-            require_beginnable(path)
-        return path
-    return VerdictStore.default_path(folder) or folder / VerdictStore.name
 
 
 def _outputs(args: argparse.Namespace) -> list[Path]:

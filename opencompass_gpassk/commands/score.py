@@ -23,7 +23,7 @@ from opencompass_gpassk.commands import (
     check_outputs,
     note,
 )
-from opencompass_gpassk.commands.verdicts import find_store, require_beginnable
+from opencompass_gpassk.commands.verdicts import store_beside
 from opencompass_gpassk.formats.display import counted
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.formats.stored_files import TRIALS_ENDING, written_whole
@@ -239,8 +239,9 @@ def run(args: argparse.Namespace) -> int:
         whose = f'{model}, ' if known else ''
         note(f'{whose}{sampled.name}: {counted(len(sampled.responses), "response")}')
         folder = sources[0].run or (args.output.parent if args.output else Path())
+        kept = store_beside(args.store, folder, asked=settings.mode != 'rule')
         results.setdefault(model, {})[sampled.name] = _score(
-            sampled, args, settings, path, _store(args, settings, folder), known
+            sampled, args, settings, path, kept, known
         )
     if not results:
         raise ValueError(
@@ -456,15 +457,6 @@ def _protocol(sampled: SampledProblems, args: argparse.Namespace) -> Protocol:
         return Protocol(n=n, k=ks, taus=tuple(args.tau) if args.tau else DEFAULT_TAUS)
     except ValueError as error:
         raise ValueError(f'{sampled.name}: {error}') from error
-
-
-def _store(args: argparse.Namespace, settings: JudgeSettings, folder: Path) -> Path:
-    """Return the file of verdicts; people's verdicts in it also count without a judge."""
-    default = VerdictStore.default_path(folder) or folder / VerdictStore.name
-    path = find_store(args.store) if args.store else default
-    if settings.mode != 'rule':
-        require_beginnable(path)
-    return path
 
 
 def _score(

@@ -80,18 +80,33 @@ def run(args: argparse.Namespace) -> int:
     return act(args, path)
 
 
-def find_store(given: Path | None) -> Path:
+def store_beside(given: Path | None, folder: Path, *, asked: bool) -> Path:
+    """Return the verdict store of a command, which also holds people's verdicts.
+
+    Args:
+        given: As in :func:`find_store`.
+        folder: The run or folder whose store is the default.
+        asked: Whether a judge may be asked, whose verdicts are then written.
+    """
+    path = find_store(given, folder)
+    if asked:
+        require_beginnable(path)
+    return path
+
+
+def find_store(given: Path | None, folder: Path | None = None) -> Path:
     """Return the verdict store that a command line names.
 
     Args:
         given: A store's file; or a run, which means the store of its evaluation: a timestamp
             folder, or a work dir, whose newest run is taken; or None, which means the file in
             ``GPASSK_VERDICT_STORE``.
+        folder: Whose store it is if neither is there.
 
     Raises:
         ValueError: If no store is named, or there is no run in a folder.
     """
-    path = given or VerdictStore.default_path(None)
+    path = given or VerdictStore.default_path(folder)
     if path is None:
         raise ValueError('name a verdict store or a run, or set GPASSK_VERDICT_STORE')
     if given is None or not path.is_dir():
@@ -102,7 +117,7 @@ def find_store(given: Path | None) -> Path:
         if not (path / VerdictStore.name).is_file():  # else the store of scored samples
             raise
         run = path
-    return VerdictStore.default_path(run) or run / VerdictStore.name
+    return find_store(None, run)
 
 
 def require_beginnable(path: Path) -> None:
