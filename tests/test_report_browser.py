@@ -331,7 +331,7 @@ def test_what_could_overturn_the_sentence_leads_to_its_problems(
         for place, count in enumerate((20, 3)):
             links.nth(place).click()
             until(tab, COUNTED, arg=f'{count} of 40')
-        assert 'rescore' in tab.inner_text('.check')
+        assert 'gpassk score … --judge cascade' in tab.inner_text('.check')
         tab.locator('.heat tbody td:visible').first.click()
         until(tab, '!document.querySelector("#problem").hidden')
         assert 'The gold answer may be wrong: 16 of 16 responses' in tab.inner_text('#problem')
