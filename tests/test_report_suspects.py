@@ -14,6 +14,7 @@ import pytest
 
 from opencompass_gpassk.commands.main import main
 from opencompass_gpassk.compare.weaker_groups import weaker_groups
+from opencompass_gpassk.report import suspects as report_suspects
 from opencompass_gpassk.report.suspects import Answer, suspect_golds
 from opencompass_gpassk.results.metric import G_PASS
 from opencompass_gpassk.trials import Problem, Trial, TrialTable, Verdict
@@ -92,6 +93,16 @@ def test_a_gold_is_doubted_only_with_good_reason() -> None:
     assert suspects({'a': other, 'b': other}, solved='none') == []
     assert suspects({'a': [('1/2', 8, False)], 'b': [('0.5', 8, False)]}) == ['1/2']
     assert suspects({'a': [(None, 8, False)]}) == []
+
+
+def test_only_answers_that_can_count_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading takes time: not those of weak models, nor where half of the samples are right."""
+    read: list[str] = []
+    monkeypatch.setattr(report_suspects, 'canonical_quickly', lambda text: read.append(text))
+    weak: list[Answer] = [(f'{i}', 1, False) for i in range(8)]
+    strong: list[Answer] = [('gold', 6, True), ('other', 2, False)]
+    assert suspect_golds([{'weak': weak, 'strong': strong}] * 20) == {}
+    assert not read
 
 
 def made_board(rng: random.Random, abilities: list[float]) -> tuple[list[Any], set[int]]:

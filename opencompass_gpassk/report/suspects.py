@@ -86,11 +86,11 @@ def suspect_golds(problems: Sequence[Answers[T]]) -> dict[int, Suspect[T]]:
 def _agreed(answers: Answers[T], of_strong: Answers[T]) -> Suspect[T] | None:
     """Return the other answer that most strong models give most often; None without one."""
     spelled: dict[str, str] = {}
-    wrong = {model: _wrong(of, spelled) for model, of in answers.items()}
     modes = {
         model: found
         for model, of in of_strong.items()
-        for found in wrong[model].most_common(1)
+        if 2 * _right(of) < _samples(of)  # else no other answer has more; reading them takes time
+        for found in _wrong(of, spelled).most_common(1)
         if 2 * found[1] > _samples(of)
     }
     keys = Counter(key for key, _ in modes.values())
@@ -98,6 +98,7 @@ def _agreed(answers: Answers[T], of_strong: Answers[T]) -> Suspect[T] | None:
         alone = len(of_strong) == 1
         sure = all(n >= NEARLY_ALL * _samples(of_strong[m]) for m, (_, n) in modes.items())
         if 2 * models > len(of_strong) and (sure or not alone):
+            wrong = {model: _wrong(of, spelled) for model, of in answers.items()}
             return Suspect(
                 spelled[key],
                 tuple(m for m, of in wrong.items() if of and of.most_common(1)[0][0] == key),
