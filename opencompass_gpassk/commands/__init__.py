@@ -69,10 +69,9 @@ def add_numbers(
     name: str,
     number: Callable[[str], Any],
     told: str,
-    default: Any = None,
 ) -> None:
     """Add an option that takes several numbers."""
-    parser.add_argument(name, action=NumbersAction, number=number, help=told, default=default)
+    parser.add_argument(name, action=NumbersAction, number=number, help=told)
 
 
 def check_outputs(

@@ -95,9 +95,7 @@ def _warnings(benchmark: Benchmark) -> list[str]:
     """Return each warning once, with the models that it concerns, unless it concerns all."""
     sampled = {e.label: e.result.warnings for e in benchmark.entries if e.sampled}
     greedy = {e.label: e.greedy.warnings for e in benchmark.entries if e.greedy}
-    return [text for text, _ in told_once(sampled)] + [
-        f'greedy: {text}' for text, _ in told_once(greedy)
-    ]
+    return told_once(sampled) + [f'greedy: {text}' for text in told_once(greedy)]
 
 
 def _hardly_audited(benchmark: Benchmark) -> list[str]:
@@ -116,8 +114,8 @@ def _hardly_audited(benchmark: Benchmark) -> list[str]:
     return [f'{", ".join(strong)}: {told}'] if strong else []
 
 
-def told_once(texts: Mapping[str, Iterable[str]]) -> list[tuple[str, bool]]:
-    """Return each text once, and whether it concerns all models; else it begins with their names.
+def told_once(texts: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return each text once, with the names of its models unless it concerns all.
 
     Args:
         texts: Model → its texts.
@@ -127,7 +125,7 @@ def told_once(texts: Mapping[str, Iterable[str]]) -> list[tuple[str, bool]]:
         for text in dict.fromkeys(of_model):
             concerned.setdefault(text, []).append(label)
     return [
-        (text, True) if len(labels) == len(texts) else (f'{", ".join(labels)}: {text}', False)
+        text if len(labels) == len(texts) else f'{", ".join(labels)}: {text}'
         for text, labels in concerned.items()
     ]
 

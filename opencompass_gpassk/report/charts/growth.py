@@ -57,7 +57,7 @@ def growth_chart(benchmark: Benchmark, k: int, trials: Trials, looks: Looks) -> 
 
     Args:
         benchmark: The benchmark.
-        k: One of its k.
+        k: One of the k that all its entries have.
         trials: The trials of its results.
         looks: Name → number of the model.
     """
@@ -65,7 +65,7 @@ def growth_chart(benchmark: Benchmark, k: int, trials: Trials, looks: Looks) -> 
     lines = {
         entry.label: found
         for entry in benchmark.entries
-        if k in entry.ks and entry.place in trials
+        if entry.place in trials
         if (found := growth(trials[entry.place], strictest.estimator()))
     }
     if not lines:

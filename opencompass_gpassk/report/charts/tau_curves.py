@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from opencompass_gpassk.report.board import Benchmark
@@ -10,42 +9,23 @@ from opencompass_gpassk.report.charts.style import Chart, Looks, intervals_told,
 from opencompass_gpassk.results.metric import G_PASS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from matplotlib.axes import Axes
 
 
-def plot_thresholds(
-    axis: Axes,
-    taus: Sequence[float],
-    series: Mapping[str, Sequence[float | None]],
-    looks: Looks,
-    k: int,
-) -> None:
-    """Draw one line per model.
-
-    Args:
-        axis: Where to draw.
-        taus: T thresholds, ascending; they are the ticks.
-        series: Name → T metrics in percent.
-        looks: Name → number of the model.
-        k: The number of samples.
-    """
-    plot_lines(axis, taus, series, looks)
-    axis.set(xlabel='threshold τ', ylim=(0, 100), ylabel=f'G-Pass@{k} at τ (%)')
-    shown = list(taus) if len(taus) <= 6 else [0, 0.25, 0.5, 0.75, 1]
-    axis.set_xticks(shown, [f'{tau:g}' for tau in shown])
-
-
 def tau_curves(benchmark: Benchmark, k: int, looks: Looks) -> Chart:
-    """Return the chart of a benchmark at one k."""
+    """Return the chart of a benchmark, whose entries have k: a line for each."""
     taus = benchmark.taus
     series = {
         entry.label: [entry.metric(G_PASS(k=k, tau=tau)) for tau in taus]
         for entry in benchmark.entries
-        if k in entry.ks
     }
+    shown = taus if len(taus) <= 6 else [0, 0.25, 0.5, 0.75, 1]
+
+    def plot(axis: Axes) -> None:
+        plot_lines(axis, taus, series, looks)
+        axis.set(xlabel='threshold τ', ylim=(0, 100), ylabel=f'G-Pass@{k} at τ (%)')
+        axis.set_xticks(shown, [f'{tau:g}' for tau in shown])
+
     told = f'{benchmark.name}: G-Pass@{k} over τ, the share of the {k} samples that must be right.'
     told += intervals_told(value for values in series.values() for value in values)
-    plot = partial(plot_thresholds, taus=taus, series=series, looks=looks, k=k)
     return Chart(f'{benchmark.name}_k{k}', told, plot, lines=True)

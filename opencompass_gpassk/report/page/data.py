@@ -274,9 +274,10 @@ def page_data(
     board = Board(joined)
     read: dict[Path, Trials] = {}
     results = {id(one.result): one for one in sources.results}
+    alone = [replace(one, name=f'{one.name}, reasoning') for one in board.unjudged]
     data_sets = [
         _data_set(benchmark, results, faults, read, responses, texts=texts)
-        for benchmark in _benchmarks(board)
+        for benchmark in (*board.benchmarks, *alone)
     ]
     most = most_text or (MOST_TEXT_ASKED if responses else MOST_TEXT)
     marks = {
@@ -376,12 +377,6 @@ def _origin(found: ModelResult) -> str:
 def _unused(name: str, taken: Collection[str]) -> str:
     numbered = (f'{name} #{number}' for number in count(2))
     return next(one for one in chain([name], numbered) if one not in taken)
-
-
-def _benchmarks(board: Board) -> list[Benchmark]:
-    """Return the benchmarks of a board; results with scores of reasoning only are apart."""
-    apart = (replace(one, name=f'{one.name}, reasoning') for one in board.unjudged)
-    return [*board.benchmarks, *apart]
 
 
 def _marks(

@@ -404,7 +404,7 @@ def _matrix(one: DataSet) -> dict[str, Any] | None:
         'heading': heading_of(ranked.metric),
         'labels': told_apart(labels, LONGEST_LABEL),
         'rows': rows,
-        'apart': [text for text, _ in apart],
+        'apart': apart,
         'tests': tests,
     }
 
@@ -415,8 +415,7 @@ def _notes(one: DataSet) -> list[str]:
         entry.label: [f'{word}: {text}' for word, text in of_entry]
         for entry, of_entry in zip(one.entries, one.marks, strict=True)
     }
-    first = [*one.ranked.notes, *serious_notes(one.benchmark)]
-    first += [text for text, _ in told_once(marks)]
+    first = [*one.ranked.notes, *serious_notes(one.benchmark), *told_once(marks)]
     told = {text for of_entry in one.marks for _, text in of_entry}
     others = [note for note in benchmark_notes(one.benchmark) if note not in told]
     others = sorted(others, key=warning_place)
