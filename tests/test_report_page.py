@@ -276,6 +276,17 @@ def test_missing_verdicts_do_not_make_a_problem_one_that_is_solved_sometimes(
     assert check.command == 'gpassk score … --judge cascade'
 
 
+def test_the_level_of_the_intervals_is_that_of_the_results(tmp_path: Path) -> None:
+    """A config may ask for another one than 95 %, and for none."""
+    scored(tmp_path, {'m': ['+' * 6 + '--'] * 20}, 4)
+    path = tmp_path / 'm/exam.json'
+    result = json.loads(path.read_text())
+    for made, told in (({**result['uncertainty'], 'level': 0.9}, 'its 90 % interval'), (None, '●')):
+        path.write_text(json.dumps(result | {'uncertainty': made}))
+        page = render_page(page_data([tmp_path]))
+        assert told in page and '95 % interval:' not in page
+
+
 def test_results_of_others_are_named(tmp_path: Path) -> None:
     """What another evaluator scored has no place in the tables, but is not passed over."""
     run = MadeRun(tmp_path / '1', ['good'], ['gsm8k'])

@@ -76,6 +76,8 @@ def sections(data: PageData) -> list[dict[str, Any]]:
 def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
     views = _views(one)
     names = [one.entries[place].label for place in one.order]
+    made = [of.uncertainty for entry in one.entries for of in entry.results]
+    levels = {of.level for of in made if of}
     return {
         'index': index,
         'name': data.shown(one.name),
@@ -93,6 +95,7 @@ def _section(data: PageData, one: DataSet, index: int) -> dict[str, Any]:
         'metrics': _metrics(one),
         'matrix': _matrix(one),
         'notes': _notes(one),
+        'level': ' or '.join(f'{100 * level:g}' for level in sorted(levels)),
         'intervals': column_notes(one.benchmark),
     }
 
