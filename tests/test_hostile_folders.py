@@ -183,7 +183,8 @@ def test_the_states_of_all_tasks_are_told(run: Path, tmp_path: Path) -> None:
     """Of a bad result, of bad trials, or of a log that is none, the state says so."""
     done = gpassk(tmp_path, 'status', run)
     assert done.returncode == 1
-    rows = dict(line.split(maxsplit=1) for line in done.stdout.splitlines())
+    states, *_ = done.stdout.partition('Next:')
+    rows = dict(line.split(maxsplit=1) for line in states.splitlines())
     marked = {name.partition('/')[0] for name, row in rows.items() if ', BUT ' in row}
     assert 'result-thresholds' in marked
     assert not marked & {*GOOD, *LOGGED}

@@ -15,11 +15,11 @@ from opencompass_gpassk.inference.backend import replaced_settings
 from opencompass_gpassk.inference.sampling import PAPER, Sampling
 
 CONFIGS = Path(opencompass.__file__).parent / 'configs/models'
-README = Path(__file__).parents[1] / 'README.md'
+PAGE = Path(__file__).parents[1] / 'docs/opencompass.md'
 
 
 @pytest.mark.slow
-def test_readme_says_what_happens_to_each_model_config() -> None:
+def test_the_page_says_what_happens_to_each_model_config() -> None:
     """It is sampled, needs sampling='model' to keep its own settings, or is refused."""
     found: Counter[str] = Counter()
     for path in sorted(CONFIGS.rglob('*.py')):
@@ -32,10 +32,10 @@ def test_readme_says_what_happens_to_each_model_config() -> None:
             else:
                 own = replaced_settings(model, Sampling.of(PAPER))
                 found['own' if own else 'sampled'] += 1
-    told = re.sub(r'\s+', ' ', README.read_text('utf-8'))
+    told = re.sub(r'\s+', ' ', PAGE.read_text('utf-8'))
     assert (
-        f'Of the {found.total()} models in its configs {found["sampled"]} are sampled by the '
-        f"protocol, {found['own']} sample in their own way (`sampling='model'` keeps it), and "
+        f"Of the {found.total()} models in OpenCompass's configs {found['sampled']} are sampled by "
+        f"the protocol, {found['own']} sample in their own way (`sampling='model'` keeps it), and "
         f'{found["refused"]} are refused with the remedy'
     ) in told
     assert found.total() > 500

@@ -93,7 +93,8 @@ def _missing(one: DataSet, first: list[int], test: Difference | None) -> Iterabl
             of = f'{missing} of the {responses:,} responses of {entry.label}'
             told.append(f'{of}, so its {whole(value)} % could be {low} to {high} %')
     if told:
-        command = 'rescore RUN' if one.sources[0][0].run else 'score …'
+        of_run = one.sources[first[0] if first else 0][0].run
+        command = 'rescore RUN' if of_run else 'score …'
         decide = f'gpassk {command} --judge cascade'
         yield Check(f'No verdict for {"; for ".join(told)}', 'missing', decide)
 
