@@ -109,6 +109,17 @@ def test_only_who_beats_all_others_is_the_most_stable() -> None:
     )
 
 
+def test_an_undecided_lead_says_what_more_samples_would_do() -> None:
+    """They narrow the interval on these problems; twice as many, and three times k at least."""
+    _, test, _ = board({'a': [4, 3, 4, 3] * 10, 'b': [3, 4, 3, 4] * 10})
+    low, high, n, margin = map(
+        float, re.findall(r'([+-][\d.]+) to ([+-][\d.]+),.*; n = (\d+) .* to ± ([\d.]+):', test)[0]
+    )
+    assert low < 0 < high and n == 12
+    assert margin < 0.7 * (high - low) / 2
+    assert test.endswith('gpassk run … -n 12 --resume')
+
+
 def test_missing_verdicts_of_the_winner_are_taken_as_wrong() -> None:
     """Two don't matter, many could explain its lead."""
     few = board({'good': GOOD, 'poor': POOR}, {'good': [3, 3]})

@@ -6,9 +6,10 @@ import math
 import shlex
 from collections.abc import Sequence
 
-from opencompass_gpassk.compare.comparison import Comparison, Difference, Interval
+from opencompass_gpassk.compare.comparison import Asked, Comparison, Difference, Interval
 from opencompass_gpassk.compare.leaderboard import Leaderboard
 from opencompass_gpassk.formats.display import counted, decimal_text, short_line
+from opencompass_gpassk.metrics.difference_plan import plan_difference
 from opencompass_gpassk.results.metric import (
     ACCURACY,
     DROP,
@@ -18,6 +19,7 @@ from opencompass_gpassk.results.metric import (
     SP_ACCURACY,
     Metric,
 )
+from opencompass_gpassk.results.protocol import ADVISED
 from opencompass_gpassk.results.result import Entry, Estimate, Few, Result
 from opencompass_gpassk.results.token_metrics import MEAN, PER_SOLVED
 
@@ -136,8 +138,30 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
         head += f'which is {_stable(metric, "better")} is undecided'
     wrong = f", also if {name[top]}'s missing verdicts are all wrong"
     whatever = wrong if test.claim and test.missing[1] else ''
-    alone = '; gpassk compare tests two models by themselves' if test.tests > 1 else ''
-    return [head, f'Difference {_points(test)}{whatever}{alone}', others_claim(test)]
+    more = '; gpassk compare tests two models by themselves' if test.tests > 1 else ''
+    if undecided:
+        more = _narrower(ranked, nearest, top, test) or more
+    return [head, f'Difference {_points(test)}{whatever}{more}', others_claim(test)]
+
+
+def _narrower(ranked: Leaderboard, first: int, second: int, test: Difference) -> str:
+    """Return to what more samples would narrow an undecided difference; '' if that is unknown."""
+    if ranked.shared is None:
+        return ''
+    pair = ranked.rows.index(first), ranked.rows.index(second)
+    asked = Asked(ranked.shared, '', test.metric, pair)
+    if not asked.estimated:
+        return ''
+    planned, judged, _, right = asked.counts()
+    both = planned.all(axis=0)
+    try:
+        plan = plan_difference(test.metric.estimator(), judged[:, both], right[:, both])
+    except ValueError:  # such as fewer than k verdicts
+        return ''
+    now = int(planned.max())
+    n = max(2 * now, ADVISED * (test.metric.k or 1))
+    half = (test.these.high - test.these.low) / 2 * math.sqrt(plan.within(n) / plan.within(now))
+    return f'; n = {n} would narrow it to ± {half:.1f}: gpassk run … -n {n} --resume'
 
 
 def versions_claim(entries: Sequence[Entry]) -> str:
