@@ -6,13 +6,14 @@ import argparse
 import math
 import re
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from opencompass_gpassk.commands import add_all_argument, add_command, decision, note
 from opencompass_gpassk.compare.comparison import LEVEL
 from opencompass_gpassk.formats.display import counted, one_line
-from opencompass_gpassk.metrics.difference_plan import DifferencePlan, pilot_rates
+from opencompass_gpassk.metrics.difference_plan import pilot_rates, sampling_variance
 from opencompass_gpassk.metrics.fixed_problems import fixed_problems_intervals
 from opencompass_gpassk.metrics.reliability import ERROR, samples_needed, surely_below
 from opencompass_gpassk.results.groups import in_group, parts_of
@@ -208,10 +209,10 @@ def _would_decide(trials: JudgedTrials, metric: Metric, share: float) -> str:
         metric: The metric.
         share: To which share of its length the interval must shrink.
     """
-    plan = DifferencePlan(metric.estimator(), [pilot_rates(trials.known, trials.c)], 0.0, 1.0)
+    variance = partial(sampling_variance, metric.estimator(), pilot_rates(trials.known, trials.c))
     n = int(trials.n.max())
-    noise = share**2 * plan.within(n)
-    enough = next((n * times for times in FACTORS if plan.within(n * times) <= noise), None)
+    noise = share**2 * variance(n)
+    enough = next((n * times for times in FACTORS if variance(n * times) <= noise), None)
     if enough is None:
         return f'more than n = {n * FACTORS[-1]} would decide it, as near is the bar'
     return f'about n = {enough} would decide it: gpassk run … -n {enough} --resume'

@@ -111,18 +111,16 @@ def _leader(entries: Sequence[Entry], ranked: Leaderboard) -> list[str]:
     on = _on_these(test)
     among = '' if len(order) == len(entries) else f' of the {len(order)} models compared'
     share, other = _said(entries[top], metric), _said(entries[nearest], metric)
-    how = f'solves {share} in {_attempts(metric.k)}'
-    if (metric.family, metric.tau) != (G_PASS, 1.0):
-        how = f'has {share} in {metric.heading}'
+    strict = (metric.family, metric.tau) == (G_PASS, 1.0)
+    where = _attempts(metric.k) if strict else metric.heading
+    how = f'{"solves" if strict else "has"} {share} in {where}'
     if not undecided:
         head = f'{on} {name[top]} is the {best}{among}: it {how}, {name[nearest]} {other}'
     elif all(tests[place].fragile for place in undecided):
         first, second = (_value(entries[place], metric) for place in (top, nearest))
-        strict = (metric.family, metric.tau) == (G_PASS, 1.0)
         head = (
             f'{name[top]} is ahead {on[0].lower()}{on[1:]} ({first:.0f} and {second:.0f} % in '
-            f'{_attempts(metric.k) if strict else metric.heading}), but '
-            f'{_missing(test)} could explain it'
+            f'{where}), but {_missing(test)} could explain it'
         )
         least = (entries[top].result.bounds_of(metric) or (math.nan,))[0]
         told = f'With those wrong it would be {least:.0f} and {second:.0f} %'

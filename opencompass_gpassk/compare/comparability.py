@@ -132,8 +132,8 @@ def cautions(a: ModelResult, b: ModelResult, partial: Mapping[Path, str]) -> lis
             found.append(f'{side} is not finished: {state}')
         found += [f'{side}: {told}' for told in one.result.warnings if told.startswith(UNUSED)]
         if missing := one.result.counts.without_verdict:
-            told = ', '.join(f'{number} {what}' for what, number in missing.items())
-            found.append(f'{side} has {counted(sum(missing.values()), "missing verdict")}: {told}')
+            lacking = counted(sum(missing.values()), 'missing verdict')
+            found.append(f'{side} has {lacking}: {one.result.counts.told_without_verdict}')
     return found
 
 

@@ -616,15 +616,11 @@ def mean_difference(compared: Sequence[Comparison], level: float = LEVEL) -> Dif
     family = _mean(asked, columns, level)
     these, like_these = (_in_points(line)[0] for line in (family.these, family.like_these))
     sign = these.sign or like_these.sign
-    worst = _mean(
-        asked,
-        [_if_missing_are_wrong(*of, sign) for of in zip(asked, columns, strict=True)],
-        level,
-    )
-    these, like_these = (
-        _doubted(line, _in_points(of)[0])
-        for line, of in ((these, worst.these), (like_these, worst.like_these))
-    )
+    worst = [_if_missing_are_wrong(*of, sign) for of in zip(asked, columns, strict=True)]
+    if any(new is not old for new, old in zip(worst, columns, strict=True)):
+        against = _mean(asked, worst, level)
+        these = _doubted(these, _in_points(against.these)[0])
+        like_these = _doubted(like_these, _in_points(against.like_these)[0])
     first, second = (
         float(np.mean([getattr(one, of) for one in tested])) for of in ('first', 'second')
     )

@@ -74,12 +74,9 @@ class DifferencePlan:
     def within(self, n: int) -> float:
         """Return w(n), the variance of a step if both models have n samples; n is at least k."""
         if n not in self._within:
-            self._within[n] = 2 * max(self._variance(rates, n) for rates in self.rates)
+            variances = (sampling_variance(self.estimator, of, n) for of in self.rates)
+            self._within[n] = 2 * max(variances)
         return self._within[n]
-
-    def _variance(self, rates: Rates, n: int) -> float:
-        squares = rates.estimate_squares(self.estimator, n) - rates.squares(self.estimator)
-        return float(rates.weights @ np.maximum(squares, 0.0))
 
     def margins(self, problems: int, n: int, level: float = 0.95) -> Margins:
         """Return the margins of error to expect of so many problems, with n samples of each."""
@@ -258,6 +255,12 @@ def worthwhile_samples(margin: Callable[[int], float], k: int) -> int:
 def sample_numbers(k: int) -> list[int]:
     """Return the numbers of samples that a search tries: k and 1.5 k, doubled up to 96 k."""
     return [n for power in range(7) for n in (k << power, (3 * k << power) // 2)]
+
+
+def sampling_variance(estimator: Estimator, rates: Rates, n: int) -> float:
+    """Return the mean variance of a problem's estimate from n samples; n is at least k."""
+    parts = rates.estimate_squares(estimator, n) - rates.squares(estimator)
+    return float(rates.weights @ np.maximum(parts, 0.0))
 
 
 def pilot_rates(n: ArrayLike, c: ArrayLike) -> Rates:

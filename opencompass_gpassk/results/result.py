@@ -191,6 +191,11 @@ class Counts(Typed):
         }
         return {what: number for what, number in found.items() if number > 0}
 
+    @property
+    def told_without_verdict(self) -> str:
+        """The same in words."""
+        return ', '.join(f'{number} {what}' for what, number in self.without_verdict.items())
+
 
 class Group(Typed):
     """A group of problems that has metrics of its own.

@@ -139,7 +139,7 @@ def _without_verdict(protocol: Protocol, result: Result) -> list[str]:
     why = ', '.join(f'{short_line(reason, LONGEST_REASON)} {count}' for reason, count in reasons)
     told = (
         f'{sum(missing.values())} of {result.counts.trials} verdicts are missing: '
-        f'{", ".join(f"{number} {what}" for what, number in missing.items())}'
+        f'{result.counts.told_without_verdict}'
         f'{why and f" ({why})"}'
     )
     bounds = {

@@ -19,6 +19,7 @@ from opencompass_gpassk.formats.display import counted, short_line
 from opencompass_gpassk.formats.jsonlines import without_nan
 from opencompass_gpassk.metrics.gpassk import threshold
 from opencompass_gpassk.report.tables.table import Cell, Table, to_text, wrapped
+from opencompass_gpassk.results.groups import in_group
 from opencompass_gpassk.results.metric import G_PASS, MG_PASS, PASS, STABILITY_GAP
 from opencompass_gpassk.results.read import ModelResult
 
@@ -209,9 +210,7 @@ def _rows(found: Sequence[Difference], level: str) -> tuple[list[str], list[list
     columns = ['metric', 'A', 'B', 'B - A', f'{level}, these', 'like these', 'p', 'B is']
     rows: list[list[Cell]] = [
         [
-            f'{short_line(one.group, LONGEST_NAME)}/{one.metric.heading}'
-            if one.group
-            else one.metric.heading,
+            in_group(short_line(one.group, LONGEST_NAME), one.metric.heading),
             one.first,
             one.second,
             signed(one.difference),
